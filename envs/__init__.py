@@ -1,0 +1,1 @@
+"""The environments that ship with agent-envs, one folder each; they share nothing but `agent_envs`."""
