@@ -151,7 +151,9 @@ def filter_program(*, loopback: bool = False) -> bytes:
     """
     require_x86_64(os.uname().machine)
     leaves: dict[int, _Leaf] = dict.fromkeys(_numbers(_ALLOWED), _ALLOW)
-    leaves |= dict.fromkeys(_numbers(_ABSENT), _ENOSYS) | dict.fromkeys(_numbers(_PRETENDED), _PRETEND) | _CHECKED
+    leaves |= dict.fromkeys(_numbers(_ABSENT), _ENOSYS)
+    leaves |= dict.fromkeys(_numbers(_PRETENDED), _PRETEND)
+    leaves |= _CHECKED
     if loopback:
         leaves |= dict.fromkeys(_numbers(_LOOPBACK), _ALLOW)
         leaves[41] = _SOCKET

@@ -1,0 +1,106 @@
+"""Control groups bound a whole sandbox and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_envs.sandboxes.namespaces import _cgroup
+from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup, sweep
+
+needs_groups = pytest.mark.skipif(not MemoryGroup.available(), reason="no control group can be made here")
+
+
+@pytest.fixture
+def group() -> Iterator[MemoryGroup]:
+    made = MemoryGroup.create(memory_mb=64, processes=8)
+    yield made
+    made.close()
+
+
+def in_group(group: MemoryGroup, code: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a program that begins once it is in the group."""
+    program = [sys.executable, "-c", "import os, sys, time; sys.stdin.read(1)\n" + code]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        group.add(process.pid)
+        output, errors = process.communicate(b"x", timeout=30)
+    return subprocess.CompletedProcess(program, process.returncode, output, errors)
+
+
+def folders() -> set[Path]:
+    hierarchy = _cgroup._hierarchy()
+    assert hierarchy is not None
+    return {path for parent in hierarchy.folders for path in parent.glob(f"agent-envs.{os.getpid()}.*")}
+
+
+@needs_groups
+def test_memory_is_bounded_over_all_processes_together(group: MemoryGroup) -> None:
+    code = "for _ in range(6):\n  if os.fork() == 0: block = bytearray(30 << 20); time.sleep(2); os._exit(0)\n"
+    in_group(group, code + "for _ in range(6): os.wait()")
+    assert group.oom_kills() >= 1
+    assert (group.memory_peak_mb() or 64) <= 64
+
+
+@needs_groups
+def test_a_modest_program_is_not_killed(group: MemoryGroup) -> None:
+    assert in_group(group, "bytearray(8 << 20)").returncode == 0
+    assert group.oom_kills() == 0
+
+
+@needs_groups
+def test_processes_are_bounded(group: MemoryGroup) -> None:
+    ran = in_group(group, "for _ in range(9):\n  if os.fork() == 0: time.sleep(1); os._exit(0)")
+    assert b"BlockingIOError" in ran.stderr
+
+
+@needs_groups
+def test_closing_kills_what_is_left_and_can_be_repeated() -> None:
+    group = MemoryGroup.create(memory_mb=64, processes=8)
+    with subprocess.Popen(["sleep", "60"]) as process:
+        group.add(process.pid)
+        group.close()
+        assert process.wait(timeout=5) == -signal.SIGKILL
+    group.close()
+    assert folders() == set()
+
+
+@needs_groups
+def test_the_groups_of_a_dead_process_are_swept_and_those_of_a_living_one_are_kept(group: MemoryGroup) -> None:
+    code = "from agent_envs.sandboxes.namespaces._cgroup import *; MemoryGroup.create(memory_mb=64, processes=8)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert sweep() == 1
+    assert sweep() == 0
+    assert folders() != set()
+
+
+def test_the_nearest_group_that_hands_its_controllers_on_is_used(tmp_path: Path) -> None:
+    own = tmp_path / "user.slice" / "app.slice" / "shell.scope"
+    own.mkdir(parents=True)
+    for folder, controllers in ((own, ""), (own.parent, "cpu memory pids"), (own.parent.parent, "memory pids")):
+        (folder / "cgroup.subtree_control").write_text(controllers)
+        (folder / "cgroup.procs").touch()
+    assert _cgroup._enabled_parent(tmp_path, own) == own.parent
+
+
+def test_no_group_is_used_where_the_controllers_are_not_handed_on(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.subtree_control").write_text("cpu")
+    (tmp_path / "cgroup.procs").touch()
+    assert _cgroup._enabled_parent(tmp_path, tmp_path) is None
+
+
+def test_an_ordinary_user_is_told_that_there_are_none() -> None:
+    if os.getuid() != 0:
+        pytest.skip("needs to become another user")
+    code = (
+        "import os; from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup; "
+        "os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534); "
+        "print(repr(MemoryGroup.available()))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stdout == "''\n"
