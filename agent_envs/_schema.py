@@ -48,7 +48,7 @@ _SUPPORTED = (
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ARGS_HEADER = re.compile(r"^(?:Args|Arguments|Parameters):\s*$")
 _ARG_ENTRY = re.compile(r"^(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
-_EXAMPLE = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+_EXAMPLE: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
 @dataclass(frozen=True, slots=True)
