@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Prepare .venv for `demo` (the package alone) or `test` (everything), once: a stamp keyed on pyproject.toml, the place
+# and the interpreter makes every later call a matter of milliseconds and of no network.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+profile=${1:-test}
+venv=.venv
+
+die() { printf 'agent-envs: %s\n' "$*" >&2; exit 1; }
+say() { printf 'agent-envs: %s\n' "$*" >&2; }
+on_debian_as_root() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
+
+# A pyenv shim may be on PATH and still refuse to run, hence the probe instead of `command -v`.
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    die "needs Python 3.11 or newer, and ${PYTHON:-python3} is $("${PYTHON:-python3}" --version 2>&1 || echo missing);" \
+        "install one (Debian 12: apt-get install python3) or name one: make PYTHON=/path/to/python3.11 ..."
+}
+
+# Prints the Debian packages that this Python lacks for the profile.
+missing_packages() {
+    local python=$1 version
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || echo "python$version-venv"
+    [ "$profile" = test ] || return 0
+    # reasoning-gym depends on pycosat, which is published as C source only.
+    command -v cc >/dev/null || echo "gcc libc6-dev"
+    "$python" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
+        echo "python$version-dev"
+    command -v git >/dev/null || echo git
+}
+
+install_missing() {
+    local python=$1 missing
+    missing=$(missing_packages "$python" | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    on_debian_as_root || die "this machine lacks: $missing; on Debian or Ubuntu: sudo apt-get install $missing"
+    say "installing with apt-get: $missing"
+    apt-get update -qq
+    # shellcheck disable=SC2086 - a list of words
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ca-certificates $missing >/dev/null
+}
+
+make_venv() {
+    local python=$1 extra=""
+    install_missing "$python"
+    [ "$profile" = demo ] || extra="[$profile]"
+    if ! "$venv/bin/python" -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        say "creating $venv with $("$python" --version)"
+        "$python" -m venv --clear "$venv"
+    fi
+    say "installing agent-envs$extra into $venv; this is done once"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".$extra"
+}
+
+[ -f pyproject.toml ] || die "$PWD is not a checkout of agent-envs: it holds no pyproject.toml"
+wanted="$(sha256sum <pyproject.toml) $PWD"
+fresh() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/installed-$1" 2>/dev/null)" = "$wanted" ]; }
+
+# What the tests need includes what the demo needs.
+if fresh test || fresh "$profile"; then exit 0; fi
+python=$(find_python)
+make_venv "$python"
+printf '%s\n' "$wanted" >"$venv/installed-$profile"
