@@ -8,6 +8,7 @@ faults become `EndReason.INFRA_ERROR` in one place, `agent_envs.env`.
     ├── ConfigError            an option is wrong                              (also ValueError)
     ├── TaskError              task data is wrong                              (also ValueError)
     │   └── UnknownTask        no task has this id                             (also LookupError)
+    ├── EpisodeError           a recorded episode cannot be read               (also ValueError)
     ├── ToolDefinitionError    a function cannot be shown to an agent          (also TypeError)
     ├── MissingExtra           an optional dependency is not installed         (also ImportError)
     ├── ResetNeeded            the episode has not begun, or has ended
@@ -43,6 +44,10 @@ class TaskError(AgentEnvsError, ValueError):
 
 class UnknownTask(TaskError, LookupError):
     """No task of this set has the requested id."""
+
+
+class EpisodeError(AgentEnvsError, ValueError):
+    """A recorded episode is torn, malformed, or of a version that this package does not know."""
 
 
 class ToolDefinitionError(AgentEnvsError, TypeError):

@@ -1,0 +1,9 @@
+"""What an agent is asked to do, and where such tasks come from: lists, files and generators behind one interface."""
+
+from __future__ import annotations
+
+from agent_envs._generated_tasks import GeneratedTaskSet
+from agent_envs._task import Task
+from agent_envs._task_set import Importer, TaskSet
+
+__all__ = ["GeneratedTaskSet", "Importer", "Task", "TaskSet"]
