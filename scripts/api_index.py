@@ -50,8 +50,9 @@ def defined_sentences(module: ast.Module) -> Iterator[tuple[str, str]]:
             yield statement.name, first_line(ast.get_docstring(statement))
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-            below = following.value if isinstance(following, ast.Expr) else None
-            yield ast.unparse(target), first_line(below.value if isinstance(below, ast.Constant) else "")
+            match following:
+                case ast.Expr(ast.Constant(str(below))):
+                    yield ast.unparse(target), first_line(below)
 
 
 def sentence(modules: Modules, module: str, name: str) -> str:

