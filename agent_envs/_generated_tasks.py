@@ -11,7 +11,7 @@ import numpy as np
 
 from agent_envs import _json_lines
 from agent_envs._task import Task
-from agent_envs._task_set import TaskSet, at_least_one, matcher
+from agent_envs._task_set import Labels, TaskSet, at_least_one
 from agent_envs.errors import TaskError, UnknownTask
 
 _TRIES = 10_000
@@ -45,7 +45,7 @@ class GeneratedTaskSet(TaskSet):
         self._ranges = dict(splits or {"train": range(2**31), "test": range(2**31, 2**32)})
         self._owners = tuple(self._ranges) if by_content else ()
         self._version = version
-        self._wanted = matcher((), ())
+        self._labels: tuple[Labels, ...] = ()
         _check_ranges(name, self._ranges)
 
     @property
@@ -87,9 +87,8 @@ class GeneratedTaskSet(TaskSet):
         return task
 
     def filter(self, *, difficulty: str | Collection[str] = (), tags: str | Collection[str] = ()) -> TaskSet:
-        before, wanted = self._wanted, matcher(difficulty, tags)
         part = self._part(self._ranges)
-        part._wanted = lambda task: before(task) and wanted(task)
+        part._labels = (*self._labels, Labels.of(difficulty, tags))
         return part
 
     def head(self, count: int) -> TaskSet:
@@ -101,7 +100,7 @@ class GeneratedTaskSet(TaskSet):
 
     def _part(self, ranges: Mapping[str, range]) -> GeneratedTaskSet:
         part = GeneratedTaskSet(self.name, self._generate, splits=ranges, version=self._version)
-        part._owners, part._wanted = self._owners, self._wanted
+        part._owners, part._labels = self._owners, self._labels
         return part
 
     def _matching(self, split: str) -> Iterator[Task]:
@@ -121,11 +120,15 @@ class GeneratedTaskSet(TaskSet):
             task = self._generate(seed if attempt == 0 else _derived(seed, attempt))
             if not isinstance(task, Task):
                 raise TaskError(f"the generator of {self.name!r} returned a {type(task).__name__}; expected a Task")
+            task.check_plain()
             if not self._owners or self._owner(task) == split:
                 return replace(task, id=f"{self.name}/{split}/{number}")
         raise TaskError(
             f"{_TRIES} seeds made no task for split {split!r} of {self.name!r}; there are too few to divide"
         )
+
+    def _wanted(self, task: Task) -> bool:
+        return all(labels.fit(task) for labels in self._labels)
 
     def _owner(self, task: Task) -> str:
         return self._owners[int(task.content_hash[:8], 16) % len(self._owners)]

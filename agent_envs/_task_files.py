@@ -1,4 +1,4 @@
-"""Rows of task files: JSONL, Parquet, and Hugging Face dataset folders, without their library.
+"""Tasks from files: JSONL, Parquet, and Hugging Face dataset folders, without their library.
 
 A row always comes with the place where it stands, because an error that does not name it cannot be repaired.
 """
@@ -6,17 +6,23 @@ A row always comes with the place where it stands, because an error that does no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from agent_envs import _json_lines
+from agent_envs._task import Task
 from agent_envs.errors import MissingExtra, TaskError
 
 if TYPE_CHECKING:
     import pyarrow
+
+T = TypeVar("T")
+
+Importer = Callable[[Mapping[str, Any]], Task]
+"""Makes a task of one row of a foreign data set."""
 
 _TABLES = (".parquet", ".arrow")
 _FILE_NAME = re.compile(
@@ -24,12 +30,47 @@ _FILE_NAME = re.compile(
 )
 
 
-def is_table(path: Path) -> bool:
+def load_files(files: Mapping[str, list[Path]], importer: Importer | None) -> dict[str, tuple[Task, ...]]:
+    """The tasks of the files of every split, in order."""
+    return {
+        split: tuple(task for path in paths for task in _tasks_of_file(path, importer))
+        for split, paths in files.items()
+    }
+
+
+def load_folder(folder: Path, importer: Importer | None) -> dict[str, tuple[Task, ...]]:
+    """The tasks of a dataset folder."""
+    return load_files(_files_by_split(folder), importer)
+
+
+def _tasks_of_file(path: Path, importer: Importer | None) -> Iterator[Task]:
+    if importer is None and not _is_table(path):
+        yield from (_made(where, Task.from_json, line) for where, line in _lines(path))
+    else:
+        yield from (_made(where, importer or Task.from_row, row) for where, row in _rows(path))
+
+
+def _made(where: str, make: Callable[[T], Task], row: T) -> Task:
+    try:
+        task = make(row)
+        if isinstance(task, Task) and isinstance(row, Mapping):
+            task.check_plain()
+    except TaskError as cause:
+        raise TaskError(f"{where}: {cause}") from cause
+    except (LookupError, TypeError, ValueError, AttributeError) as cause:
+        names = f"; the row has: {', '.join(map(str, row))}" if isinstance(row, Mapping) else ""
+        raise TaskError(f"{where}: the importer failed with {type(cause).__name__}: {cause}{names}") from cause
+    if not isinstance(task, Task):
+        raise TaskError(f"{where}: the importer returned a {type(task).__name__}; expected a Task")
+    return task
+
+
+def _is_table(path: Path) -> bool:
     """Whether the file holds typed columns rather than lines of JSON."""
     return path.suffix in _TABLES
 
 
-def lines(path: Path) -> Iterator[tuple[str, bytes]]:
+def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
     """Every line of a JSONL file that is not blank."""
     try:
         for number, line, _ in _json_lines.numbered_lines(path):
@@ -38,13 +79,13 @@ def lines(path: Path) -> Iterator[tuple[str, bytes]]:
         raise TaskError(f"{path} cannot be read ({cause.strerror}); expected a file of tasks") from cause
 
 
-def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every row of a JSONL, Parquet or Arrow file."""
-    if is_table(path):
+    if _is_table(path):
         for number, row in enumerate(_table_rows(path), start=1):
             yield f"{path}, row {number}", row
         return
-    for where, line in lines(path):
+    for where, line in _lines(path):
         try:
             yield where, msgspec.json.decode(line, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeError) as cause:
@@ -85,7 +126,7 @@ def _arrow_batches(path: Path) -> Iterator[pyarrow.RecordBatch]:
             yield reader.get_batch(position)
 
 
-def files_by_split(folder: Path) -> dict[str, list[Path]]:
+def _files_by_split(folder: Path) -> dict[str, list[Path]]:
     """The data files of a dataset folder, by split, in order; raises `TaskError` where one is missing."""
     if not folder.is_dir():
         raise TaskError(

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 
-from agent_envs import _json_lines, _task_files
+from agent_envs import _json_lines
 from agent_envs._task import Task
+from agent_envs._task_files import Importer, load_files, load_folder
 from agent_envs.errors import TaskError, UnknownTask
-
-Importer = Callable[[Mapping[str, Any]], Task]
-"""Makes a task of one row of a foreign data set."""
-
-T = TypeVar("T")
 
 Source = Iterable[Task] | Mapping[str, Iterable[Task]]
 """Tasks of one split, or of several by name."""
@@ -46,14 +42,14 @@ class TaskSet(ABC):
     @staticmethod
     def lazy(name: str, load: Callable[[], Source], *, split: str = "train") -> TaskSet:
         """The tasks that `load` returns, called once, when the first task is asked for."""
-        return _ListedTaskSet(name, lambda: _splits_of(load(), split))
+        return _ListedTaskSet(name, partial(_splits_from, load, split))
 
     @staticmethod
     def from_jsonl(
         path: str | Path, *, name: str = "", split: str = "train", importer: Importer | None = None
     ) -> TaskSet:
         """The tasks of a file with one JSON object per line: tasks, or whatever `importer` reads."""
-        load = partial(_load_files, {split: [Path(path)]}, importer)
+        load = partial(load_files, {split: [Path(path)]}, importer)
         return _ListedTaskSet(name or Path(path).stem, load)
 
     @staticmethod
@@ -61,13 +57,13 @@ class TaskSet(ABC):
         path: str | Path, *, name: str = "", split: str = "train", importer: Importer | None = None
     ) -> TaskSet:
         """The tasks of a Parquet file, one per row; needs the extra `parquet`."""
-        load = partial(_load_files, {split: [Path(path)]}, importer)
+        load = partial(load_files, {split: [Path(path)]}, importer)
         return _ListedTaskSet(name or Path(path).stem, load)
 
     @staticmethod
     def from_folder(path: str | Path, *, name: str = "", importer: Importer | None = None) -> TaskSet:
         """The tasks of a Hugging Face dataset folder: files named by split, or what `save_to_disk` wrote."""
-        return _ListedTaskSet(name or Path(path).name, partial(_load_folder, Path(path), importer))
+        return _ListedTaskSet(name or Path(path).resolve().name, partial(load_folder, Path(path), importer))
 
     @property
     @abstractmethod
@@ -178,7 +174,7 @@ class _ListedTaskSet(TaskSet):
 
     def filter(self, *, difficulty: str | Collection[str] = (), tags: str | Collection[str] = ()) -> TaskSet:
         self.check()
-        wanted = matcher(difficulty, tags)
+        wanted = Labels.of(difficulty, tags).fit
         kept = {split: tuple(filter(wanted, tasks)) for split, tasks in self._splits.items()}
         if not any(kept.values()):
             raise TaskError(
@@ -211,11 +207,21 @@ class _ListedTaskSet(TaskSet):
         return f"there are the difficulties {difficulties} and the tags {tags[:20]}"
 
 
-def matcher(difficulty: str | Collection[str], tags: str | Collection[str]) -> Callable[[Task], bool]:
+@dataclass(frozen=True, slots=True)
+class Labels:
     """The condition that `TaskSet.filter` describes."""
-    levels = {difficulty} if isinstance(difficulty, str) else set(difficulty)
-    needed = {tags} if isinstance(tags, str) else set(tags)
-    return lambda task: (not levels or task.difficulty in levels) and needed.issubset(task.tags)
+
+    difficulties: frozenset[str]
+    tags: frozenset[str]
+
+    @classmethod
+    def of(cls, difficulty: str | Collection[str], tags: str | Collection[str]) -> Labels:
+        """One word or several for each; none means that it does not matter."""
+        return cls(*(frozenset([words] if isinstance(words, str) else words) for words in (difficulty, tags)))
+
+    def fit(self, task: Task) -> bool:
+        """Whether the task has one of the difficulties and all of the tags."""
+        return (not self.difficulties or task.difficulty in self.difficulties) and self.tags.issubset(task.tags)
 
 
 def at_least_one(count: int) -> int:
@@ -232,38 +238,12 @@ def _splits_of(tasks: Source, split: str) -> dict[str, tuple[Task, ...]]:
         for position, task in enumerate(part):
             if not isinstance(task, Task):
                 raise TaskError(f"item {position} of split {name!r} is a {type(task).__name__}; expected a Task")
+            task.check_plain()
     return checked
 
 
-def _load_files(files: Mapping[str, list[Path]], importer: Importer | None) -> dict[str, tuple[Task, ...]]:
-    return {
-        split: tuple(task for path in paths for task in _tasks_of_file(path, importer))
-        for split, paths in files.items()
-    }
-
-
-def _load_folder(folder: Path, importer: Importer | None) -> dict[str, tuple[Task, ...]]:
-    return _load_files(_task_files.files_by_split(folder), importer)
-
-
-def _tasks_of_file(path: Path, importer: Importer | None) -> Iterator[Task]:
-    if importer is None and not _task_files.is_table(path):
-        yield from (_made(where, Task.from_json, line) for where, line in _task_files.lines(path))
-    else:
-        yield from (_made(where, importer or Task.from_row, row) for where, row in _task_files.rows(path))
-
-
-def _made(where: str, make: Callable[[T], Task], row: T) -> Task:
-    try:
-        task = make(row)
-    except TaskError as cause:
-        raise TaskError(f"{where}: {cause}") from cause
-    except (LookupError, TypeError, ValueError, AttributeError) as cause:
-        names = f"; the row has: {', '.join(map(str, row))}" if isinstance(row, Mapping) else ""
-        raise TaskError(f"{where}: the importer failed with {type(cause).__name__}: {cause}{names}") from cause
-    if not isinstance(task, Task):
-        raise TaskError(f"{where}: the importer returned a {type(task).__name__}; expected a Task")
-    return task
+def _splits_from(load: Callable[[], Source], split: str) -> dict[str, tuple[Task, ...]]:
+    return _splits_of(load(), split)
 
 
 def _unique_ids(name: str, splits: Mapping[str, tuple[Task, ...]]) -> dict[str, int]:
@@ -280,11 +260,10 @@ def _unique_ids(name: str, splits: Mapping[str, tuple[Task, ...]]) -> dict[str, 
 
 
 def _check_content(name: str, splits: Mapping[str, tuple[Task, ...]]) -> None:
-    """Refuse content that two splits share, and data that would come back from JSON as something else."""
+    """Refuse content that two splits share."""
     owner: dict[str, tuple[str, str]] = {}
     for split, tasks in splits.items():
         for task in tasks:
-            task.check_plain()
             first_split, first_id = owner.setdefault(task.content_hash, (split, task.id))
             if first_split != split:
                 raise TaskError(

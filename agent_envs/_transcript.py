@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agent_envs.episode import Episode, Turn
+    from agent_envs._episode_record import Episode, Turn
 
 
 def transcript(episode: Episode) -> str:
@@ -76,7 +76,7 @@ def _ending(episode: Episode) -> str:
     judged = "not judged"
     if verdict is not None:
         score = "unknown" if verdict.score is None else f"{verdict.score:g}"
-        why = f": {verdict.evidence['why']}" if "why" in verdict.evidence else ""
+        why = f": {episode.why}" if episode.why else ""
         judged = f"{verdict.outcome}, score {score}{why}"
-    worth = f"reward {episode.reward:g}" if episode.reward_valid else "reward not valid"
+    worth = f"reward {episode.total_reward:g}" if episode.reward_valid else "reward not valid"
     return f"--- end: {episode.end_reason}; {judged}; {worth} ---"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 
@@ -55,6 +56,8 @@ class Verdict:
             )
         if self.score is not None and not 0.0 <= self.score <= 1.0:
             raise ValueError(f"a score lies in [0, 1], got {self.score}")
+        if not all(map(isfinite, self.parts.values())):
+            raise ValueError(f"parts of a verdict are finite numbers, got {self.parts}")
 
     @classmethod
     def resolved(cls, **evidence: Any) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_envs._generated_tasks import GeneratedTaskSet
 from agent_envs._task import Task
-from agent_envs._task_set import Importer, TaskSet
+from agent_envs._task_files import Importer
+from agent_envs._task_set import TaskSet
 
 __all__ = ["GeneratedTaskSet", "Importer", "Task", "TaskSet"]
