@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prepare .venv for `demo` (the package alone) or `test` (everything), once: a stamp keyed on pyproject.toml, the place
+# Prepare .venv for `demo` or `test`, the extras of pyproject.toml, once: a stamp keyed on pyproject.toml, the place
 # and the interpreter makes every later call a matter of milliseconds and of no network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +19,8 @@ find_python() {
             return
         fi
     done
-    die "needs Python 3.11 or newer, and ${PYTHON:-python3} is $("${PYTHON:-python3}" --version 2>&1 || echo missing);" \
+    candidate=${PYTHON:-python3}
+    die "needs Python 3.11 or newer, and $candidate is $("$candidate" --version 2>/dev/null || echo missing);" \
         "install one (Debian 12: apt-get install python3) or name one: make PYTHON=/path/to/python3.11 ..."
 }
 
@@ -48,15 +49,14 @@ install_missing() {
 }
 
 make_venv() {
-    local python=$1 extra=""
+    local python=$1
     install_missing "$python"
-    [ "$profile" = demo ] || extra="[$profile]"
     if ! "$venv/bin/python" -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
         say "creating $venv with $("$python" --version)"
         "$python" -m venv --clear "$venv"
     fi
-    say "installing agent-envs$extra into $venv; this is done once"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".$extra"
+    say "installing agent-envs[$profile] into $venv; this is done once"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".[$profile]"
 }
 
 [ -f pyproject.toml ] || die "$PWD is not a checkout of agent-envs: it holds no pyproject.toml"
