@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prepare .venv for `demo` or `test`, the extras of pyproject.toml, once: a stamp keyed on pyproject.toml, the place
-# and the interpreter makes every later call a matter of milliseconds and of no network.
+# Prepare .venv for `demo` or `test`, the extras of pyproject.toml, once: a stamp keyed on pyproject.toml and the place
+# makes every later call a matter of milliseconds and of no network. PYTHON=... chooses another interpreter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-test}
@@ -51,7 +51,7 @@ install_missing() {
 make_venv() {
     local python=$1
     install_missing "$python"
-    if ! "$venv/bin/python" -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    if ! { "$venv/bin/python" -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && as_asked; }; then
         say "creating $venv with $("$python" --version)"
         "$python" -m venv --clear "$venv"
     fi
@@ -61,7 +61,9 @@ make_venv() {
 
 [ -f pyproject.toml ] || die "$PWD is not a checkout of agent-envs: it holds no pyproject.toml"
 wanted="$(sha256sum <pyproject.toml) $PWD"
-fresh() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/installed-$1" 2>/dev/null)" = "$wanted" ]; }
+version() { "$1" -c 'import sys; print(sys.version)'; }
+as_asked() { [ -z "${PYTHON:-}" ] || [ "$(version "$PYTHON" 2>/dev/null)" = "$(version "$venv/bin/python")" ]; }
+fresh() { [ -x "$venv/bin/python" ] && [ "$(cat "$venv/installed-$1" 2>/dev/null)" = "$wanted" ] && as_asked; }
 
 # What the tests need includes what the demo needs.
 if fresh test || fresh "$profile"; then exit 0; fi
