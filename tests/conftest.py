@@ -21,13 +21,25 @@ def checkout() -> Path:
     return root
 
 
+def fail_where_something_is_missing(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """With CI=true the machine is promised to be complete, so a skip for want of something is a failure."""
+    if os.environ.get("CI") != "true" or not report.skipped or not isinstance(report.longrepr, tuple):
+        return
+    reason = report.longrepr[2].removeprefix("Skipped: ")
+    if not reason.startswith(ON_PURPOSE):
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid}: skipped although CI=true promises a complete machine: {reason}"
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """With CI=true a test that was skipped because something is missing has failed."""
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.skipped and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
-        reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
-        if not reason.startswith(ON_PURPOSE):
-            report.outcome = "failed"
-            report.longrepr = f"{item.nodeid}: skipped although CI=true promises a complete machine: {reason}"
+    fail_where_something_is_missing(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    fail_where_something_is_missing(report)
     return report
