@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from agent_envs import __version__, _json_lines
+from agent_envs._json_lines import JsonObject
 from agent_envs.artifact import Artifact, Outcome, Verdict
 from agent_envs.errors import EndReason, EpisodeError
 from agent_envs.tools import ToolCall
@@ -21,7 +21,7 @@ SCHEMA = 1
 class Turn:
     """One action and everything that came of it."""
 
-    action: str | dict[str, Any]
+    action: str | JsonObject
     """What the agent sent, unchanged: its text, or a mapping."""
     thought: str = ""
     """The part of the action that is reasoning."""
@@ -86,7 +86,7 @@ class Episode:
     """Seconds from `reset` to the end."""
 
     @property
-    def actions(self) -> list[str | dict[str, Any]]:
+    def actions(self) -> list[str | JsonObject]:
         """What to send to `step`, in order, to replay it."""
         return [turn.action for turn in self.turns]
 
@@ -125,8 +125,7 @@ class Episode:
         try:
             episode = _decoder.decode(line)
             if episode.escaped:
-                plain = _json_lines.unescaped(msgspec.json.decode(line)) | {"escaped": False}
-                episode = msgspec.convert(plain, cls)
+                episode = replace(msgspec.convert(_json_lines.unescaped(msgspec.json.decode(line)), cls), escaped=False)
         except (msgspec.MsgspecError, UnicodeError) as cause:
             raise EpisodeError(_explained(line, cause)) from cause
         if episode.schema != SCHEMA:

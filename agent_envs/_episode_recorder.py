@@ -7,12 +7,13 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from agent_envs import _json_lines
 from agent_envs._episode_record import Episode, Turn
+from agent_envs._json_lines import JsonObject
 from agent_envs.artifact import Artifact, Verdict
 from agent_envs.errors import END_POLICY, EndReason, InfraError
 from agent_envs.rewards import total
@@ -52,7 +53,7 @@ class EpisodeRecorder:
 
     def add_turn(
         self,
-        action: str | Mapping[str, Any],
+        action: str | Mapping[str, object],
         parsed: Parsed,
         result: ToolResult,
         observation: str,
@@ -106,7 +107,7 @@ class EpisodeRecorder:
         return twin
 
 
-def _as_data(action: str | Mapping[str, Any]) -> str | dict[str, Any]:
+def _as_data(action: str | Mapping[str, object]) -> str | JsonObject:
     """A copy that JSON can hold; of a mapping with anything else in it, its Python text."""
     if isinstance(action, str):
         return action

@@ -11,10 +11,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
+
+JsonObject: TypeAlias = dict[str, Any]
+"""One JSON object whose values are known to its reader alone."""
 
 
 def _plain(value: object) -> object:
@@ -37,26 +40,26 @@ def encode(value: object, *, canonical: bool = False) -> bytes:
     try:
         return encoder.encode(value)
     except UnicodeEncodeError:
-        builtins = _escaped(msgspec.to_builtins(value, enc_hook=_plain))
+        builtins = _escaped(msgspec.to_builtins(value, enc_hook=_plain, str_keys=True))
         return encoder.encode(builtins | {"escaped": True} if isinstance(builtins, dict) else builtins)
 
 
-def unescaped(value: Any) -> Any:
+def unescaped(value: object) -> object:
     """The value that was written, from what JSON decoding made of an escaped record."""
     return _each_text(value, lambda text: _ESCAPE.sub(_unescape_one, text))
 
 
-def _escaped(value: Any) -> Any:
+def _escaped(value: object) -> object:
     return _each_text(value, lambda text: _UNSAFE.sub(_escape_one, text))
 
 
-def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+def _each_text(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list | tuple):
         return [_each_text(item, change) for item in value]
     if isinstance(value, dict):
-        return {_each_text(key, change): _each_text(item, change) for key, item in value.items()}
+        return {change(key): _each_text(item, change) for key, item in value.items()}
     return value
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from agent_envs import _json_lines
+from agent_envs._json_lines import JsonObject
 from agent_envs.errors import TaskError
 from agent_envs.tools import ToolCall
 
@@ -73,10 +74,13 @@ class Task:
             row = _row_decoder.decode(line)
         except (msgspec.DecodeError, UnicodeError) as cause:
             raise TaskError(_explained(str(cause))) from cause
-        return _task_of(row) if row.escaped is False else cls.from_row(_json_lines.unescaped(msgspec.json.decode(line)))
+        if row.escaped:
+            plain = _json_lines.unescaped(msgspec.json.decode(line))
+            row = msgspec.convert(plain, _Row)
+        return _task_of(row)
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Task:
+    def from_row(cls, row: Mapping[str, object]) -> Task:
         """The task held by a mapping with the same keys.
 
         In a table, `setup`, `secret`, `solution` and `wrong` may be JSON text, and an absent value may be null.
@@ -94,8 +98,8 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     id: str
     prompt: str
     kind: str = ""
-    setup: dict[str, Any] = {}
-    secret: dict[str, Any] = {}
+    setup: JsonObject = {}
+    secret: JsonObject = {}
     solution: tuple[ToolCall, ...] = ()
     wrong: tuple[tuple[ToolCall, ...], ...] = ()
     difficulty: str = ""
@@ -121,7 +125,7 @@ def _task_of(row: _Row) -> Task:
     )
 
 
-def _survives_json(value: Mapping[str, Any]) -> bool:
+def _survives_json(value: Mapping[str, object]) -> bool:
     try:
         return bool(msgspec.json.decode(msgspec.json.encode(value)) == value)
     except (TypeError, msgspec.DecodeError):

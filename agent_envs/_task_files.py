@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from agent_envs import _json_lines
+from agent_envs._json_lines import JsonObject
 from agent_envs._task import Task
 from agent_envs.errors import MissingExtra, TaskError
 
@@ -79,7 +80,7 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
         raise TaskError(f"{path} cannot be read ({cause.strerror}); expected a file of tasks") from cause
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(path: Path) -> Iterator[tuple[str, JsonObject]]:
     """Every row of a JSONL, Parquet or Arrow file."""
     if _is_table(path):
         for number, row in enumerate(_table_rows(path), start=1):
@@ -87,12 +88,12 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     for where, line in _lines(path):
         try:
-            yield where, msgspec.json.decode(line, type=dict[str, Any])
+            yield where, msgspec.json.decode(line, type=JsonObject)
         except (msgspec.DecodeError, UnicodeError) as cause:
             raise TaskError(f"{where}: {cause}; expected one JSON object per line") from cause
 
 
-def _table_rows(path: Path) -> Iterator[dict[str, Any]]:
+def _table_rows(path: Path) -> Iterator[JsonObject]:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -186,8 +187,8 @@ def _remedy(folder: Path) -> str:
     return "expected names such as train-00000-of-00001.parquet, train.parquet or test.jsonl"
 
 
-def _json_file(path: Path) -> dict[str, Any]:
+def _json_file(path: Path) -> JsonObject:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        return msgspec.json.decode(path.read_bytes(), type=JsonObject)
     except (OSError, msgspec.DecodeError) as cause:
         raise TaskError(f"{path} cannot be read ({cause}); expected what save_to_disk writes") from cause

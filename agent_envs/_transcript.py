@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from agent_envs._json_lines import JsonObject
 
 if TYPE_CHECKING:
     from agent_envs._episode_record import Episode, Turn
@@ -21,13 +23,13 @@ def transcript(episode: Episode) -> str:
     return "\n\n".join(parts).encode("utf-8", "backslashreplace").decode()
 
 
-def messages(episode: Episode) -> list[dict[str, Any]]:
+def messages(episode: Episode) -> list[JsonObject]:
     """The episode as OpenAI chat messages.
 
     An action that was text stays that text, word for word, and is answered by the user; one that was a mapping becomes
     a tool call, answered by the tool.
     """
-    chat: list[dict[str, Any]] = [{"role": "user", "content": episode.prompt}]
+    chat: list[JsonObject] = [{"role": "user", "content": episode.prompt}]
     for number, turn in enumerate(episode.turns, start=1):
         if isinstance(turn.action, str):
             chat.append({"role": "assistant", "content": turn.action})
@@ -37,7 +39,7 @@ def messages(episode: Episode) -> list[dict[str, Any]]:
     return chat
 
 
-def _tool_messages(turn: Turn, action: dict[str, Any], id: str) -> list[dict[str, Any]]:  # noqa: A002 - OpenAI's word
+def _tool_messages(turn: Turn, action: JsonObject, id: str) -> list[JsonObject]:  # noqa: A002 - OpenAI's word
     arguments = action.get("arguments", {})
     function = {
         "name": str(action.get("name", "")),
@@ -54,7 +56,7 @@ def _block(title: str, body: str) -> str:
     return f"--- {title} ---\n{body}"
 
 
-def _text(action: str | dict[str, Any]) -> str:
+def _text(action: str | JsonObject) -> str:
     return action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
 
 

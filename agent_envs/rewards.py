@@ -6,13 +6,14 @@ The default is the verifier's score alone. Every number of a `RewardSpec` is pla
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from agent_envs._json_lines import JsonObject
 from agent_envs._reward_account import PARTS, RewardAccount, RewardParts, add, no_reward, total
 from agent_envs._scorers import CleanStep, Progress, Step, StepScorer, register_scorer
 from agent_envs.errors import ConfigError
@@ -101,14 +102,14 @@ class RewardSpec:
             raise ConfigError(f"process is {self.process}, and no process_scorer is named; name one")
 
     @classmethod
-    def of(cls, spec: str | Mapping[str, Any] | RewardSpec) -> RewardSpec:
+    def of(cls, spec: str | Mapping[str, object] | RewardSpec) -> RewardSpec:
         """The spec of a preset's name, or of a mapping of fields that may start from one under the key `preset`."""
         if isinstance(spec, RewardSpec):
             return spec
         options = {"preset": spec} if isinstance(spec, str) else dict(spec)
-        preset = options.pop("preset", "score")
+        preset = str(options.pop("preset", "score"))
         if preset not in PRESETS:
-            raise ConfigError(_unknown("reward preset", str(preset), PRESETS))
+            raise ConfigError(_unknown("reward preset", preset, PRESETS))
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
@@ -120,7 +121,7 @@ class RewardSpec:
                 raise cause.__cause__ from None
             raise ConfigError(f"reward option has the wrong type: {cause}") from cause
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Every field as JSON data; `RewardSpec.of` reads it back."""
         return asdict(self)
 
@@ -165,7 +166,7 @@ PRESETS: Mapping[str, RewardSpec] = {
 """The named specs: `score` for benchmarks, `seed` for single programs, `shaped` for many small steps."""
 
 
-def _unknown(what: str, name: str, known: Mapping[str, Any] | list[str]) -> str:
+def _unknown(what: str, name: str, known: Collection[str]) -> str:
     near = get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"expected one of: {', '.join(known)}"
     return f"unknown {what} {name!r}; {hint}"
