@@ -109,6 +109,18 @@ def test_every_example_runs_as_printed_and_prints_what_it_promises(document: Pat
         assert printed[index].strip() == expected.strip()
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_relative_link_leads_to_a_file(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def test_the_index_of_the_documentation_links_every_page(checkout: Path) -> None:
+    index = (checkout / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = sorted(path.name for path in (checkout / "docs").glob("*.md") if path.name != "index.md")
+    assert [page for page in pages if f"({page})" not in index] == []
+
+
 def test_an_example_that_fails_is_reported_with_its_line_in_the_document(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r'broken.py", line 4'):
         run("# Title\n\n```python\n1 / 0\n```\n", "broken.md", tmp_path)
