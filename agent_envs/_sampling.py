@@ -87,8 +87,9 @@ def _sample_count(schema: Schema, unit: str, rng: np.random.Generator, depth: in
 def _sample_integer(schema: Schema, rng: np.random.Generator) -> int:
     step: int = schema.get("multipleOf", 1)
     low, high = _bounds(schema, margin=1)
-    first, last = math.ceil(low / step), math.floor(high / step)
-    return step * (first + int(rng.integers(0, min(last - first, 2**62) + 1)))
+    first, last = -(-low // step), high // step
+    picked: int = first + int(rng.integers(0, min(last - first, 2**62) + 1))
+    return step * picked
 
 
 def _sample_number(schema: Schema, rng: np.random.Generator) -> float:

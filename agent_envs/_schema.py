@@ -48,6 +48,7 @@ _SUPPORTED = (
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ARGS_HEADER = re.compile(r"^(?:Args|Arguments|Parameters):\s*$")
 _ARG_ENTRY = re.compile(r"^(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+_BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 _EXAMPLE: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
@@ -124,15 +125,30 @@ def json_kinds(schema: Mapping[str, Any], root: Mapping[str, Any]) -> frozenset[
 
 
 def describe(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """A few words for a schema: `integer`, `"a" | "b"`, `array of string | null`."""
+    """A few words for a schema: `integer`, `"a" | "b"`, `array of string | null`, `object {x: integer, y?: string}`."""
+    return _describe(schema, root, ())
+
+
+def _describe(schema: Mapping[str, Any], root: Mapping[str, Any], above: tuple[str, ...]) -> str:
+    reference: str = schema.get("$ref", "")
+    if reference in above:
+        return "object"
+    above = (*above, reference) if reference else above
     schema = resolve(schema, root)
     if "anyOf" in schema:
-        return " | ".join(describe(option, root) for option in schema["anyOf"])
+        return " | ".join(_describe(option, root, above) for option in schema["anyOf"])
     if "enum" in schema:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
     kind: str = schema.get("type", "any")
-    items = schema.get("items")
-    return f"{kind} of {describe(items, root)}" if kind == "array" and items else kind
+    if "prefixItems" in schema:
+        return f"array [{', '.join(_describe(item, root, above) for item in schema['prefixItems'])}]"
+    if items := schema.get("items"):
+        return f"{kind} of {_describe(items, root, above)}"
+    if properties := schema.get("properties"):
+        optional = properties.keys() - set(schema.get("required", ()))
+        parts = (f"{name}{'?' * (name in optional)}: {_describe(sub, root, above)}" for name, sub in properties.items())
+        return f"{kind} {{{', '.join(parts)}}}"
+    return kind + "".join(f" {sign} {schema[key]}" for key, sign in _BOUNDS.items() if key in schema)
 
 
 def resolve(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
