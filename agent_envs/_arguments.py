@@ -43,15 +43,15 @@ def json_fault(value: object) -> str:
     for _ in range(MAX_DEPTH):
         deeper: list[object] = []
         for item in level:
-            if isinstance(item, str) and type(item) is str:
+            if type(item) is str:
                 if not item.isascii() and (fault := text_fault(item)):
                     return fault
-            elif isinstance(item, dict) and type(item) is dict:
+            elif type(item) is dict:
                 if any(type(key) is not str for key in item):
                     return "an object key is not a string"
                 deeper += item
                 deeper += item.values()
-            elif isinstance(item, list) and type(item) is list:
+            elif type(item) is list:
                 deeper += item
             elif fault := _scalar_fault(item):
                 return fault

@@ -227,8 +227,10 @@ def _check_annotation(annotation: object, where: str) -> None:
     try:
         todo: list[object] = [types.type_info(annotation)]
         msgspec.json.schema(annotation)
-    except TypeError as cause:
-        raise ToolDefinitionError(f"{where} cannot be read from JSON; use {_SUPPORTED}") from cause
+    except (TypeError, ValueError, NameError) as cause:
+        raise ToolDefinitionError(
+            f"{where} cannot be read from JSON ({str(cause).splitlines()[-1]}); use {_SUPPORTED}"
+        ) from cause
     seen: list[object] = []
     while todo:
         node = todo.pop()

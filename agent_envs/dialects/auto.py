@@ -7,6 +7,7 @@ never taken for it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from agent_envs.dialects._json_text import CALL_START
@@ -67,6 +68,9 @@ class AutoDialect:
         """The text that parses to this call and thought."""
         return self._teacher.render(call, thought, toolbox=toolbox)
 
-    def _order(self, text: str, start: int) -> list[str]:
-        signs = islice(_OPENERS.finditer(text, start), _MAX_OPENERS)
-        return list(dict.fromkeys(sign.lastgroup for sign in signs if sign.lastgroup is not None))
+    def _order(self, text: str, start: int) -> Iterator[str]:
+        seen = set[str]()
+        for sign in islice(_OPENERS.finditer(text, start), _MAX_OPENERS):
+            if sign.lastgroup is not None and sign.lastgroup not in seen:
+                seen.add(sign.lastgroup)
+                yield sign.lastgroup
