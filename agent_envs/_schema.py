@@ -142,7 +142,7 @@ def _describe(schema: Mapping[str, Any], root: Mapping[str, Any], above: tuple[s
     kind: str = schema.get("type", "any")
     if "prefixItems" in schema:
         return f"array [{', '.join(_describe(item, root, above) for item in schema['prefixItems'])}]"
-    if items := schema.get("items"):
+    if items := schema.get("items") or schema.get("additionalProperties"):
         return f"{kind} of {_describe(items, root, above)}"
     if properties := schema.get("properties"):
         optional = properties.keys() - set(schema.get("required", ()))

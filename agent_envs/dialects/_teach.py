@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,7 +27,7 @@ def _tool_lines(tool: Tool) -> list[str]:
     for name, schema in tool.parameters["properties"].items():
         notes = [schema["description"]] if "description" in schema else []
         if schema.get("default") is not None:
-            notes.append(f"Default: {schema['default']!r}.")
+            notes.append(f"Default: {json.dumps(schema['default'], ensure_ascii=False)}.")
         if notes:
             lines.append(f"    {name}: {' '.join(notes)}")
     return lines
