@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from agent_envs import __version__, _json_lines
+from agent_envs import _json_lines
 from agent_envs._json_lines import JsonObject
+from agent_envs._version import __version__
 from agent_envs.artifact import Artifact, Outcome, Verdict
 from agent_envs.errors import EndReason, EpisodeError
 from agent_envs.tools import ToolCall

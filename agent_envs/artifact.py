@@ -1,4 +1,4 @@
-"""What an agent leaves behind, and what a verifier says of it: plain data, so that both travel and outlive the sandbox."""
+"""What an agent leaves behind, and what a verifier says of it: plain data, so that both outlive the sandbox."""
 
 from __future__ import annotations
 

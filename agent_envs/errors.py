@@ -99,7 +99,7 @@ def boundary(error: type[InfraError], doing: str) -> Iterator[None]:
         yield
     except AgentEnvsError:
         raise
-    except Exception as cause:  # noqa: BLE001 - the one place where the unexpected gets its name
+    except Exception as cause:
         raise error(f"could not {doing}: {type(cause).__name__}: {cause}") from cause
 
 

@@ -1,0 +1,163 @@
+"""The agent's side of a Python sandbox: a persistent interpreter, a few file tools, and submitting."""
+
+from __future__ import annotations
+
+from agent_envs.artifact import Artifact
+from agent_envs.errors import ToolFailed
+from agent_envs.sandboxes import PythonSession, RunResult, Sandbox, SessionState, Status
+from agent_envs.sandboxes.protocol import text
+from agent_envs.session import Session
+from agent_envs.tools import ToolResult, tool
+
+READ_BYTES = 256 << 10
+"""The largest file that `read_file` shows; longer ones are read in parts by Python itself."""
+
+
+class PythonSandboxSession(Session):
+    """Python cells with state, files in the working directory, and a final answer."""
+
+    def __init__(self, sandbox: Sandbox, *, cell_seconds: float) -> None:
+        self._sandbox = sandbox
+        self._cell_seconds = cell_seconds
+        self._python: PythonSession | None = None
+        self._answer: str | None = None
+
+    @tool(code="code")
+    def python(self, code: str) -> ToolResult:
+        """Run Python code in an interpreter that keeps its state between calls.
+
+        Shows what was printed, the value of a last expression, and the traceback of an error. There is no network.
+
+        Args:
+            code: The source to run.
+        """
+        if self._python is None:
+            self._python = self._sandbox.open_python()
+        run = self._python.run(code, timeout_s=self._cell_seconds)
+        return ToolResult(shown(run, seconds=self._cell_seconds), error=_error(run), ran=run.ok)
+
+    @tool
+    def write_file(self, path: str, content: str) -> ToolResult:
+        """Write a text file, replacing an older one.
+
+        Args:
+            path: Relative to the working directory; folders are made.
+            content: The whole text of the file.
+        """
+        data = content.encode("utf-8", "surrogatepass")
+        self._sandbox.write_file(path, data)
+        return ToolResult(f"wrote {len(data)} bytes to {path}")
+
+    @tool
+    def read_file(self, path: str) -> ToolResult:
+        """Read a text file.
+
+        Args:
+            path: Relative to the working directory.
+        """
+        return ToolResult(text(self._sandbox.read_file(path, max_bytes=READ_BYTES)))
+
+    @tool
+    def submit(self, answer: str = "", path: str = "") -> ToolResult:
+        """Submit the final answer and end the episode: either the text itself or a file that holds it.
+
+        Args:
+            answer: The final answer; for a programming task the complete Python source.
+            path: A file of the working directory to submit instead.
+        """
+        if answer and path:
+            raise ToolFailed("both answer and path were given; submit exactly one of them")
+        if path:
+            answer = self._sandbox.read_file(path, max_bytes=READ_BYTES).decode("utf-8", "replace")
+        self._answer = answer
+        return ToolResult("submitted", ends=True)
+
+    def freeze(self) -> Artifact:
+        """The submitted text and the files of the working directory."""
+        workspace = self._sandbox.freeze()
+        return Artifact(
+            answer=self._answer or "",
+            submitted=self._answer is not None,
+            files=workspace.files,
+            rejected=workspace.rejected,
+        )
+
+    def fork(self) -> PythonSandboxSession:
+        """A second session with a copy of the files and of the interpreter's state."""
+        twin = PythonSandboxSession(self._sandbox.fork(), cell_seconds=self._cell_seconds)
+        if self._python is not None:
+            twin._python = twin._sandbox.open_python()
+        return twin
+
+    def close(self) -> None:
+        """Destroy the sandbox."""
+        self._sandbox.close()
+
+    @property
+    def isolation(self) -> str:
+        """The tier of the sandbox."""
+        return self._sandbox.isolation
+
+
+class ProgramSession(Session):
+    """One program, run once in a fresh interpreter; what it prints is the answer."""
+
+    def __init__(self, sandbox: Sandbox, *, cell_seconds: float) -> None:
+        self._sandbox = sandbox
+        self._cell_seconds = cell_seconds
+        self._answer: str | None = None
+
+    @tool(code="code")
+    def program(self, code: str) -> ToolResult:
+        """Run a Python program; its standard output is the final answer, and the episode ends.
+
+        Args:
+            code: The complete source of the program.
+        """
+        run = self._sandbox.run_python(code, timeout_s=self._cell_seconds)
+        self._answer = run.stdout.decode("utf-8", "replace").strip()
+        return ToolResult(shown(run, seconds=self._cell_seconds), error=_error(run), ran=run.ok, ends=True)
+
+    def freeze(self) -> Artifact:
+        """What the program printed."""
+        return Artifact(answer=self._answer or "", submitted=self._answer is not None)
+
+    def close(self) -> None:
+        """Destroy the sandbox."""
+        self._sandbox.close()
+
+    @property
+    def isolation(self) -> str:
+        """The tier of the sandbox."""
+        return self._sandbox.isolation
+
+
+_STATES = {
+    SessionState.KEPT: "",
+    SessionState.ROLLED_BACK: "; variables are as they were before this cell",
+    SessionState.LOST: "; the interpreter was restarted and all variables are lost",
+}
+
+
+def shown(run: RunResult, *, seconds: float) -> str:
+    """What the agent reads of a run: output, then the value or the traceback, then how it ended if not well."""
+    ending = {
+        Status.TIMEOUT: f"timeout: stopped after {seconds:g} s",
+        Status.KILLED: f"the process was ended by signal {run.signal}"
+        if run.signal
+        else "the process exited by itself",
+        Status.OUT_OF_MEMORY: "out of memory: the memory limit of the sandbox was reached",
+        Status.OUTPUT_LIMIT: "too much output: the run was stopped",
+    }.get(run.status, "")
+    if run.status is Status.ERROR and not run.stderr:
+        ending = f"exit status {run.exit_code}"
+    ending += _STATES[run.state] if ending or run.state is not SessionState.KEPT else ""
+    dropped = f"[{run.dropped_bytes} bytes of output dropped]" if run.dropped_bytes else ""
+    parts = (text(run.stdout), text(run.stderr), run.value, dropped, f"[{ending.lstrip('; ')}]" if ending else "")
+    return "\n".join(part.rstrip("\n") for part in parts if part) or "(no output)"
+
+
+def _error(run: RunResult) -> str:
+    if run.ok:
+        return ""
+    return "timeout" if run.status is Status.TIMEOUT else "tool_failed"
