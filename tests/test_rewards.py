@@ -370,7 +370,7 @@ def test_a_mapping_can_start_from_a_preset() -> None:
         ({"outcome": "much"}, "wrong type"),
         ({"format_per": "week"}, "wrong type"),
         ({"outcome": math.nan}, "finite"),
-        ({"loop_penalty": -0.5}, "write 0.5"),
+        ({"loop_penalty": -0.5}, "^reward option loop_penalty is -0.5; .*write 0.5"),
         ({"thought_min": 9, "thought_max": 3}, "swap them"),
         ({"process": 1}, "process_scorer"),
     ],
