@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_envs.errors import ConfigError, SandboxUnavailable
-from agent_envs.sandboxes.namespaces import _probe
+from agent_envs.sandboxes import unsafe
+from agent_envs.sandboxes.namespaces import _cgroup, _probe
 from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup
 from agent_envs.sandboxes.protocol import Limits, Sandbox
 
@@ -105,9 +106,7 @@ def start_sandbox(
     tier = choose(at_least=at_least, allow_unsafe=allow_unsafe)
     limits = limits or Limits()
     if tier.name == "none":
-        from agent_envs.sandboxes.unsafe import UnsafeSandbox
-
-        return UnsafeSandbox(limits=limits)
+        return unsafe.UnsafeSandbox(limits=limits)
     from agent_envs.sandboxes.namespaces import start_namespace_sandbox
 
     sandbox = start_namespace_sandbox(limits=limits, packages=packages)
@@ -118,6 +117,11 @@ def start_sandbox(
             "run `agent-envs doctor` to see what has changed on this machine"
         )
     return sandbox
+
+
+def sweep() -> dict[str, int]:
+    """Remove what killed processes have left behind on this machine, and say how many of each kind there were."""
+    return {"control groups": _cgroup.sweep(), "folders": unsafe.sweep()}
 
 
 def _choose(tiers: Sequence[Tier], *, at_least: str, allow_unsafe: bool) -> Tier:
