@@ -32,7 +32,7 @@ class Options:
     """How one environment runs its episodes; see each field."""
 
     dialect: str = "auto"
-    """The text format of actions; `auto` reads them all and teaches `json`."""
+    """The text format of actions; `auto` reads them all and teaches `fenced`."""
     reward: str | Mapping[str, Any] = "score"
     """A preset of `RewardSpec`, or a mapping of its fields."""
     split: str = ""

@@ -21,10 +21,10 @@ from gymnasium.vector.utils import (
     write_to_shared_memory,
 )
 
-from agent_envs._arguments import text_fault
-from agent_envs._sampling import sample_schema, sample_text
 from agent_envs.errors import ConfigError
 from agent_envs.tools import Toolbox
+from agent_envs.tools._arguments import text_fault
+from agent_envs.tools._sampling import sample_schema, sample_text
 
 _UTF8_BYTES = 4
 """The most bytes one character takes."""

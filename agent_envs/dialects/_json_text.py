@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from agent_envs._arguments import MAX_DEPTH, json_fault, kind_of
 from agent_envs.dialects._parsed import Parsed, Reading, Repair
 from agent_envs.errors import ConfigError
 from agent_envs.tools import ToolCall
+from agent_envs.tools._arguments import MAX_DEPTH, json_fault, kind_of
 
 CALL_START = re.compile(r"""\{\s*["'\u201c\u2018](?:name|arguments|tool|function|action|type|id)["'\u201d\u2019]""")
 """How an object begins that is meant as a call."""

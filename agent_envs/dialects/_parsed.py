@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from agent_envs._arguments import preview, suggest
 from agent_envs.tools import BadArguments, Toolbox, ToolCall
+from agent_envs.tools._arguments import preview, suggest
 
 
 class Repair(StrEnum):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from agent_envs._arguments import JSON
-from agent_envs._sampling import sample_schema
-from agent_envs._schema import resolve
 from agent_envs.tools import BadArguments, Tool, Toolbox, ToolCall
+from agent_envs.tools._arguments import JSON
+from agent_envs.tools._sampling import sample_schema
+from agent_envs.tools._schema import resolve
 
 SUBMIT = "submit"
 """The tool that `<answer>` and the answer fence call."""

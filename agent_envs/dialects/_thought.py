@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent_envs._arguments import text_fault
 from agent_envs.dialects._parsed import Reading, Repair
 from agent_envs.errors import ConfigError
+from agent_envs.tools._arguments import text_fault
 
 OPEN, CLOSE = "<think>", "</think>"
 _STARTS_OTHERWISE = ("{", "<", "```", "Thought:")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agent_envs._arguments import kind_of
 from agent_envs.dialects._json_text import read_arguments
 from agent_envs.dialects._parsed import Parsed, Reading, Repair
 from agent_envs.dialects._thought import split_thought
 from agent_envs.tools import Toolbox
+from agent_envs.tools._arguments import kind_of
 
 _SHAPE = '{"name": ..., "arguments": {...}} or an assistant message with "tool_calls"'
 

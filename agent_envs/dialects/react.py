@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from agent_envs._arguments import JSON
 from agent_envs.dialects._json_text import Found, read_object, render_json
 from agent_envs.dialects._parsed import Parsed, Reading, Repair
 from agent_envs.dialects._teach import answer_parameter, example_call, list_tools
 from agent_envs.dialects._thought import UNCLOSED, check_text, split_thought
 from agent_envs.errors import ConfigError
 from agent_envs.tools import Tool, Toolbox, ToolCall
+from agent_envs.tools._arguments import JSON
 
 SHAPE = "Thought: ...\nAction: tool name\nAction Input: {...}"
 _ACTION = re.compile(r"^[ \t]*Action[ \t]*:[ \t]*(.*)$", re.MULTILINE)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agent_envs._arguments import JSON, read_text
 from agent_envs.dialects._json_text import render_json
 from agent_envs.dialects._parsed import Parsed, Reading, Repair
 from agent_envs.dialects._teach import example_call, list_tools
 from agent_envs.dialects._thought import UNCLOSED, check_text, render_thought, split_thought
 from agent_envs.tools import Toolbox, ToolCall
+from agent_envs.tools._arguments import JSON, read_text
 
 SHAPE = '<tool name="..."><arg name="...">...</arg></tool>'
 _ANY_KIND = frozenset({"any"})

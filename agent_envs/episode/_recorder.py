@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent_envs import _json_lines
-from agent_envs._episode_record import Episode, Turn
-from agent_envs._json_lines import JsonObject
+from agent_envs import json_lines
 from agent_envs.artifact import Artifact, Verdict
+from agent_envs.episode._record import Episode, Turn
 from agent_envs.errors import END_POLICY, EndReason, InfraError
+from agent_envs.json_lines import JsonObject
 from agent_envs.rewards import total
 from agent_envs.tasks import Task
 from agent_envs.tools import ToolResult
@@ -112,7 +112,7 @@ def _as_data(action: str | Mapping[str, object]) -> str | JsonObject:
     if isinstance(action, str):
         return action
     try:
-        return dict(msgspec.json.decode(_json_lines.encode(action)))
+        return dict(msgspec.json.decode(json_lines.encode(action)))
     except (TypeError, ValueError, RecursionError):
         return repr(action)
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from agent_envs import _json_lines
-from agent_envs._json_lines import JsonObject
-from agent_envs._task import Task
+from agent_envs import json_lines
 from agent_envs.errors import MissingExtra, TaskError
+from agent_envs.json_lines import JsonObject
+from agent_envs.tasks._task import Task
 
 if TYPE_CHECKING:
     import pyarrow
@@ -74,7 +74,7 @@ def _is_table(path: Path) -> bool:
 def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
     """Every line of a JSONL file that is not blank."""
     try:
-        for number, line, _ in _json_lines.numbered_lines(path):
+        for number, line, _ in json_lines.numbered_lines(path):
             yield f"{path}, line {number}", line
     except OSError as cause:
         raise TaskError(f"{path} cannot be read ({cause.strerror}); expected a file of tasks") from cause

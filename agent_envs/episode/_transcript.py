@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from agent_envs._json_lines import JsonObject
+from agent_envs.json_lines import JsonObject
 
 if TYPE_CHECKING:
-    from agent_envs._episode_record import Episode, Turn
+    from agent_envs.episode._record import Episode, Turn
 
 
 def transcript(episode: Episode) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent_envs._generated_tasks import GeneratedTaskSet
-from agent_envs._task import Task
-from agent_envs._task_files import Importer
-from agent_envs._task_set import TaskSet
+from agent_envs.tasks._files import Importer
+from agent_envs.tasks._generated import GeneratedTaskSet
+from agent_envs.tasks._task import Task
+from agent_envs.tasks._task_set import TaskSet
 
 __all__ = ["GeneratedTaskSet", "Importer", "Task", "TaskSet"]

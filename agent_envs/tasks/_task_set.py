@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from agent_envs import _json_lines
-from agent_envs._task import Task
-from agent_envs._task_files import Importer, load_files, load_folder
+from agent_envs import json_lines
 from agent_envs.errors import TaskError, UnknownTask
+from agent_envs.tasks._files import Importer, load_files, load_folder
+from agent_envs.tasks._task import Task
 
 Source = Iterable[Task] | Mapping[str, Iterable[Task]]
 """Tasks of one split, or of several by name."""
@@ -153,7 +153,7 @@ class _ListedTaskSet(TaskSet):
         digest = sha256()
         for split, tasks in self._splits.items():
             for task in tasks:
-                digest.update(_json_lines.encode([split, task.id, task.content_hash]))
+                digest.update(json_lines.encode([split, task.id, task.content_hash]))
         return digest.hexdigest()
 
     def split(self, name: str) -> TaskSet:

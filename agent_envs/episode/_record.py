@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from agent_envs import _json_lines
-from agent_envs._json_lines import JsonObject
+from agent_envs import json_lines
 from agent_envs._version import __version__
 from agent_envs.artifact import Artifact, Outcome, Verdict
 from agent_envs.errors import EndReason, EpisodeError
+from agent_envs.json_lines import JsonObject
 from agent_envs.tools import ToolCall
 
 SCHEMA = 1
@@ -118,7 +118,7 @@ class Episode:
 
     def to_json(self) -> str:
         """One line of JSON that `from_json` reads back as an equal episode."""
-        return _json_lines.encode(self).decode()
+        return json_lines.encode(self).decode()
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Episode:
@@ -126,7 +126,7 @@ class Episode:
         try:
             episode = _decoder.decode(line)
             if episode.escaped:
-                episode = replace(msgspec.convert(_json_lines.unescaped(msgspec.json.decode(line)), cls), escaped=False)
+                episode = replace(msgspec.convert(json_lines.unescaped(msgspec.json.decode(line)), cls), escaped=False)
         except (msgspec.MsgspecError, UnicodeError) as cause:
             raise EpisodeError(_explained(line, cause)) from cause
         if episode.schema != SCHEMA:

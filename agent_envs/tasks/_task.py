@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from agent_envs import _json_lines
-from agent_envs._json_lines import JsonObject
+from agent_envs import json_lines
 from agent_envs.errors import TaskError
+from agent_envs.json_lines import JsonObject
 from agent_envs.tools import ToolCall
 
 
@@ -47,7 +47,7 @@ class Task:
         """SHA-256 (hex) of what is asked and how it is judged; id, solution and labels do not change it."""
         content = {"kind": self.kind, "prompt": self.prompt, "setup": self.setup, "secret": self.secret}
         try:
-            return sha256(_json_lines.encode(content, canonical=True)).hexdigest()
+            return sha256(json_lines.encode(content, canonical=True)).hexdigest()
         except TypeError as cause:
             raise TaskError(f"setup or secret of task {self.id!r} is no JSON data: {cause}") from cause
 
@@ -63,7 +63,7 @@ class Task:
     def to_json(self) -> str:
         """One line of JSON from which `from_json` makes an equal task."""
         try:
-            return _json_lines.encode(self).decode()
+            return json_lines.encode(self).decode()
         except TypeError as cause:
             raise TaskError(f"task {self.id!r} is no JSON data: {cause}") from cause
 
@@ -75,7 +75,7 @@ class Task:
         except (msgspec.DecodeError, UnicodeError) as cause:
             raise TaskError(_explained(str(cause))) from cause
         if row.escaped:
-            plain = _json_lines.unescaped(msgspec.json.decode(line))
+            plain = json_lines.unescaped(msgspec.json.decode(line))
             row = msgspec.convert(plain, _Row)
         return _task_of(row)
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from agent_envs._scorers import Progress, Step, StepScorer, get_scorer
 from agent_envs.artifact import Verdict
 from agent_envs.errors import ConfigError, InfraError, boundary
+from agent_envs.rewards._scorers import Progress, Step, StepScorer, get_scorer
 from agent_envs.tools import ToolResult
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 import msgspec.inspect as types
 
-from agent_envs._arguments import kind_of
 from agent_envs.errors import ToolDefinitionError
+from agent_envs.tools._arguments import kind_of
 
 _PLAIN = (
     types.AnyType,

@@ -9,10 +9,10 @@ from itertools import islice
 
 import numpy as np
 
-from agent_envs import _json_lines
-from agent_envs._task import Task
-from agent_envs._task_set import Labels, TaskSet, at_least_one
+from agent_envs import json_lines
 from agent_envs.errors import TaskError, UnknownTask
+from agent_envs.tasks._task import Task
+from agent_envs.tasks._task_set import Labels, TaskSet, at_least_one
 
 _TRIES = 10_000
 """Seeds tried for one task that fits, before the set counts as one that holds none."""
@@ -61,7 +61,7 @@ class GeneratedTaskSet(TaskSet):
         """Changes with name, version, splits, and the first tasks of every split, so that a changed generator shows."""
         ranges = {split: [seeds.start, seeds.stop, seeds.step] for split, seeds in self._ranges.items()}
         first = [task.content_hash for split in self._ranges for task in islice(self._matching(split), 8)]
-        return sha256(_json_lines.encode([self.name, self._version, ranges, list(self._owners), first])).hexdigest()
+        return sha256(json_lines.encode([self.name, self._version, ranges, list(self._owners), first])).hexdigest()
 
     def split(self, name: str) -> TaskSet:
         if name not in self._ranges:

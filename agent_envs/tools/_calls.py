@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from agent_envs._arguments import kind_of
 from agent_envs.errors import AgentEnvsError
+from agent_envs.tools._arguments import kind_of
 
 
 class BadArguments(AgentEnvsError, ValueError):

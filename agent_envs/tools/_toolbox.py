@@ -1,7 +1,4 @@
-"""Tools: typed Python functions that an agent may call, and the calls it makes.
-
-One decision: the signature is the only source. Schema, validation and the error the agent reads all follow from it.
-"""
+"""The decorator, the tool as an agent sees it, and the tools of one environment."""
 
 from __future__ import annotations
 
@@ -13,12 +10,10 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-from agent_envs._arguments import JSON, explain, json_fault, kind_of, locate_fault, read_text, suggest
-from agent_envs._calls import BadArguments, ToolCall, ToolResult
-from agent_envs._schema import describe, json_kinds, read_signature
 from agent_envs.errors import ConfigError, ToolDefinitionError
-
-__all__ = ["JSON", "BadArguments", "Tool", "ToolCall", "ToolResult", "Toolbox", "tool"]
+from agent_envs.tools._arguments import JSON, explain, json_fault, kind_of, locate_fault, read_text, suggest
+from agent_envs.tools._calls import BadArguments
+from agent_envs.tools._schema import describe, json_kinds, read_signature
 
 Function = TypeVar("Function", bound=Callable[..., object])
 _MARK = "__agent_tool__"

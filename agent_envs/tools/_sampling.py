@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from agent_envs._arguments import JSON
-from agent_envs._schema import resolve
+from agent_envs.tools._arguments import JSON
+from agent_envs.tools._schema import resolve
 
 _ALPHABET = tuple("abcdefghijklmnopqrstuvwxyz ABC 0123456789 \n\t.,:;(){}[]\"'`\\/<>_-+=éßñ漢字🙂→")
 _DEEP = 3

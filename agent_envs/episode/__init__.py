@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agent_envs import _json_lines
-from agent_envs._episode_record import SCHEMA, Episode, Turn
-from agent_envs._episode_recorder import EpisodeRecorder
-from agent_envs._transcript import messages, transcript
+from agent_envs import json_lines
+from agent_envs.episode._record import SCHEMA, Episode, Turn
+from agent_envs.episode._recorder import EpisodeRecorder
+from agent_envs.episode._transcript import messages, transcript
 from agent_envs.errors import EpisodeError, InfraError
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
 def append_episode(path: str | Path, episode: Episode) -> None:
     """Add an episode to a JSONL file that other processes may be adding to; all of it or nothing."""
     try:
-        _json_lines.append(path, _json_lines.encode(episode))
+        json_lines.append(path, json_lines.encode(episode))
     except (OSError, TypeError) as cause:
         raise InfraError(f"episode {episode.id} could not be written to {path}: {cause}") from cause
 
@@ -41,7 +41,7 @@ def read_episodes(path: str | Path, *, on_error: Callable[[EpisodeError], None] 
     given it receives the error instead, and reading goes on.
     """
     try:
-        for number, line, whole in _json_lines.numbered_lines(path):
+        for number, line, whole in json_lines.numbered_lines(path):
             try:
                 episode = Episode.from_json(line)
             except EpisodeError as cause:

@@ -1,7 +1,4 @@
-"""How behaviour becomes a number: seven named parts, each switched on by its own field, summed and never mixed.
-
-The default is the verifier's score alone. Every number of a `RewardSpec` is plain JSON, so that a run names its reward.
-"""
+"""What behaviour is worth: the options of a reward, and its presets."""
 
 from __future__ import annotations
 
@@ -13,26 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from agent_envs._json_lines import JsonObject
-from agent_envs._reward_account import PARTS, RewardAccount, RewardParts, add, no_reward, total
-from agent_envs._scorers import CleanStep, Progress, Step, StepScorer, register_scorer
 from agent_envs.errors import ConfigError
-
-__all__ = [
-    "PARTS",
-    "PRESETS",
-    "CleanStep",
-    "Progress",
-    "RewardAccount",
-    "RewardParts",
-    "RewardSpec",
-    "Step",
-    "StepScorer",
-    "add",
-    "no_reward",
-    "register_scorer",
-    "total",
-]
+from agent_envs.json_lines import JsonObject
+from agent_envs.rewards._account import RewardAccount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
