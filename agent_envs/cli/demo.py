@@ -53,9 +53,9 @@ class AlwaysEqualAgent(ScriptedAgent):
 
 
 AGENTS: dict[str, type[Agent]] = {
-    "oracle (reference)": OracleAgent,
-    "nop (does nothing)": NopAgent,
-    "always-equal (forgery)": AlwaysEqualAgent,
+    "oracle": OracleAgent,
+    "nop": NopAgent,
+    "always-equal": AlwaysEqualAgent,
 }
 
 
@@ -74,7 +74,12 @@ def demo(count: int | None, as_json: bool) -> None:
         print_json({"env": ENV_ID, "isolation": tier.name, "ok": good, "agents": [s.as_dict() for s in summaries]})
     else:
         print_table(f"HumanEval in {ENV_ID}", Summary.COLUMNS, [summary.row() for summary in summaries])
-        console().print(f"isolation: {tier.name}; every verdict from a fresh sandbox, after the agent's was destroyed")
+        console().print(
+            "oracle submits the reference solutions, nop says nothing, and always-equal\n"
+            "submits an object that claims to equal every expected value. Each verdict was\n"
+            "reached in fresh sandboxes, after the agent's own was destroyed.\n"
+            f"Isolation: {tier.name}."
+        )
     sys.exit(0 if good else 1)
 
 

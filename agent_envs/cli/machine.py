@@ -8,7 +8,7 @@ import click
 
 from agent_envs.cli.output import console, json_option, print_json, print_table, progress
 from agent_envs.sandboxes.hostile import programs, run_suite
-from agent_envs.sandboxes.ladder import choose, probe, start_sandbox, sweep
+from agent_envs.sandboxes.ladder import Tier, choose, probe, start_sandbox, sweep
 
 
 @click.command()
@@ -16,15 +16,20 @@ from agent_envs.sandboxes.ladder import choose, probe, start_sandbox, sweep
 def doctor(as_json: bool) -> None:
     """Show which sandbox tiers work here, why a higher one does not, and the exact fix."""
     tiers = probe()
+    best = next((tier for tier in tiers if tier.available and tier.name != "none"), None)
     if as_json:
         print_json(tiers)
     else:
-        rows = [(tier.name, "yes" if tier.available else "no", tier.why_not, tier.fix) for tier in tiers]
+        rows = [(tier.name, _works(tier), tier.why_not, tier.fix) for tier in tiers]
         print_table("Sandbox tiers, strongest first", ("tier", "works here", "why not", "fix"), rows)
-        best = next((tier for tier in tiers if tier.available), None)
-        console().print(f"Environments here use: {best.name if best else 'none'}", style="bold")
-    if not any(tier.available for tier in tiers):
-        sys.exit(1)
+        console().print(f"Environments here use: {best.name if best else 'no tier; see the fixes'}", style="bold")
+    sys.exit(0 if best else 1)
+
+
+def _works(tier: Tier) -> str:
+    if tier.name == "none":
+        return "on request"
+    return "yes" if tier.available else "no"
 
 
 @click.command()

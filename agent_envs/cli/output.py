@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 import msgspec
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -15,7 +16,8 @@ from rich.text import Text
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
 
-MARKS = {"yes": "green", "ok": "green", "passed": "green", "no": "yellow", "FAILED": "red"}
+MARKS = {"yes": "green", "passed": "green", "no": "yellow", "on request": "yellow", "FAILED": "red"}
+"""Words that stand in a colour of their own."""
 
 
 def console() -> Console:
@@ -30,11 +32,11 @@ def print_json(document: Any) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table; columns whose name starts with `#` hold numbers and are aligned to the right."""
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", show_edge=False)
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(
-            column.removeprefix("#"), justify="right" if column.startswith("#") else "left", overflow="fold"
-        )
+        number = column.startswith("#")
+        name, side = column.removeprefix("#"), "right" if number else "left"
+        table.add_column(name, justify=side, no_wrap=number, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*(Text(str(cell), style=MARKS.get(str(cell), "")) for cell in row))
     console().print(table)

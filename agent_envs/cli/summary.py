@@ -13,7 +13,7 @@ from agent_envs.episode import Episode
 class Summary:
     """The figures of one agent's episodes; episodes that say nothing are counted apart, never as zeros."""
 
-    COLUMNS: ClassVar = ("agent", "#tasks", "#resolved", "#tampered", "#no verdict", "#score", "#ms/episode", "#s")
+    COLUMNS: ClassVar = ("agent", "#resolved", "#tampered", "#no verdict", "#score", "#ms each", "#seconds")
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
@@ -47,7 +47,6 @@ class Summary:
         mean = self.mean_score
         return (
             self.agent,
-            str(self.tasks),
             f"{self.outcomes[Outcome.RESOLVED]}/{self.tasks}",
             str(self.outcomes[Outcome.TAMPERED]),
             str(self.outcomes[Outcome.ERROR]),

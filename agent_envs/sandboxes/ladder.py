@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_envs.errors import ConfigError, SandboxUnavailable
@@ -104,7 +104,7 @@ def start_sandbox(
     `SandboxUnavailable` where no tier admitted by `at_least` and `allow_unsafe` (see `choose`) can be had.
     """
     tier = choose(at_least=at_least, allow_unsafe=allow_unsafe)
-    limits = limits or Limits()
+    limits = _checked(limits or Limits())
     if tier.name == "none":
         return unsafe.UnsafeSandbox(limits=limits)
     from agent_envs.sandboxes.namespaces import start_namespace_sandbox
@@ -117,6 +117,13 @@ def start_sandbox(
             "run `agent-envs doctor` to see what has changed on this machine"
         )
     return sandbox
+
+
+def _checked(limits: Limits) -> Limits:
+    for name, value in asdict(limits).items():
+        if type(value) is not int or value < 1:
+            raise ConfigError(f"the limit {name} is {value!r}; expected a whole number of at least 1")
+    return limits
 
 
 def sweep() -> dict[str, int]:

@@ -61,6 +61,8 @@ class PythonSandboxEnv(AgentEnv):
             raise ConfigError(
                 f"packages is the text {packages!r}; expected a list of distributions, such as [{packages!r}]"
             )
+        if not memory_mb >= 16:
+            raise ConfigError(f"memory_mb is {memory_mb!r}; expected at least 16, which an interpreter needs for itself")
         if not cell_seconds > 0:
             raise ConfigError(f"cell_seconds is {cell_seconds!r}; expected a positive number")
         self.single_turn = single_turn

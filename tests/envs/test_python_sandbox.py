@@ -164,7 +164,7 @@ def test_a_wrong_option_is_a_clear_error(options: dict[str, Any], named: str) ->
 
 
 def test_an_unknown_task_is_a_clear_error() -> None:
-    with pytest.raises(UnknownTask, match="HumanEval/0"):
+    with pytest.raises(UnknownTask, match="HumanEval/99"):
         PythonSandboxEnv(task_set="humaneval").reset(options={"task_id": "HumanEval/999"})
 
 
