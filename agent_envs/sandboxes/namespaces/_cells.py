@@ -1,0 +1,192 @@
+"""The interpreter behind a Python session: it runs cells and, between them, forks snapshots of itself. Untrusted.
+
+A snapshot is a sleeping copy that wakes when the interpreter it was made of dies, and goes on in its place.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import resource
+import select
+import struct
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import NoReturn
+
+from agent_envs.sandboxes.namespaces import _guest
+
+# As in _guest: out of the reach of a guest who replaces builtins.
+__builtins__ = dict(vars(builtins))  # type: ignore[assignment]
+
+REQUEST = struct.Struct("<QBII")
+"""Nonce, whether to take a snapshot first, number of the cell, length of the code; the code follows, in frames."""
+REPLY = struct.Struct("<QBIidI")
+"""Nonce, kind, number of the cell, exit status, seconds of processor time, most memory in KiB; the value follows."""
+FRAME = 1 << 16
+_FRAME_HEAD = struct.Struct("<I?")
+"""Generation of the interpreter that is meant, and whether a request begins here."""
+ENDED, RAISED, SNAPSHOT = 0, 1, 2
+"""Kinds of reply; a snapshot carries its pid as exit status and the last cell it has seen as number."""
+
+_LONGEST_VALUE = 15_000
+_LARGEST_VALUE = FRAME - 1024
+_IDLE_MS = 10
+_COSTLY_S = 0.02
+_MANY_CELLS = 64
+
+
+def frames(generation: int, packet: bytes) -> Iterator[bytes]:
+    """Cut a request into what fits through the line."""
+    room = FRAME - _FRAME_HEAD.size
+    for start in range(0, len(packet), room):
+        yield _FRAME_HEAD.pack(generation, start == 0) + packet[start : start + room]
+
+
+def serve(descriptor: int, generation: int) -> NoReturn:
+    """Run cells until the host goes away."""
+    try:
+        _Interpreter(descriptor, generation, _guest.new_main()).serve()
+    finally:
+        os._exit(1)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """How a cell ended."""
+
+    kind: int
+    status: int = 0
+    value: bytes = b""
+
+
+class _Interpreter:
+    def __init__(self, descriptor: int, generation: int, main: ModuleType) -> None:
+        self._descriptor = descriptor
+        self._generation = generation
+        self._main = main
+        self._pid = os.getpid()
+        self._number = 0
+        self._unsaved = 0
+        self._unsaved_s = 0.0
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+
+    def serve(self) -> NoReturn:
+        while True:
+            if self._unsaved and self._time_for_snapshot():
+                self._save()
+            nonce, save_first, number, code = self._receive()
+            if save_first and self._save():
+                continue
+            began, worked = time.monotonic(), time.process_time()
+            outcome = self._run(code, number)
+            if os.getpid() != self._pid:
+                # The guest has forked, and this is its child at the end of the cell.
+                _guest.leave(outcome.status)
+            _guest.flush()
+            self._number = number
+            self._reply(nonce, outcome, time.process_time() - worked)
+            self._unsaved += 1
+            self._unsaved_s += time.monotonic() - began
+
+    def _run(self, code: bytes, number: int) -> _Outcome:
+        name = f"<cell {number}>"
+        try:
+            _guest.remember_lines(name, code)
+            tree = _parse(code, name)
+            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+            if tree.body:
+                exec(compile(tree, name, "exec", dont_inherit=True), self._main.__dict__)
+            if last is None:
+                return _Outcome(ENDED)
+            expression = compile(ast.Expression(last.value), name, "eval", dont_inherit=True)
+            return _Outcome(ENDED, value=_shown(eval(expression, self._main.__dict__)))
+        except SystemExit as error:
+            status = _guest.exit_status(error)
+            return _Outcome(RAISED if status else ENDED, status)
+        except BaseException as error:  # noqa: BLE001 - whatever a guest raises is its result
+            _guest.show_error(error)
+            return _Outcome(RAISED, 1)
+
+    def _receive(self) -> tuple[int, bool, int, bytes]:
+        packet = self._frame(first=True)
+        nonce, save_first, number, length = REQUEST.unpack_from(packet)
+        parts = [packet[REQUEST.size :]]
+        missing = length - len(parts[0])
+        while missing > 0:
+            parts.append(self._frame(first=False))
+            missing -= len(parts[-1])
+        return nonce, bool(save_first), number, b"".join(parts)
+
+    def _frame(self, *, first: bool) -> bytes:
+        """The next frame that is meant for this interpreter; one that died may have left some unread."""
+        while True:
+            frame = os.read(self._descriptor, FRAME)
+            if not frame:
+                os._exit(0)
+            if _FRAME_HEAD.unpack_from(frame) == (self._generation, first):
+                return frame[_FRAME_HEAD.size :]
+
+    def _reply(self, nonce: int, outcome: _Outcome, cpu_s: float) -> None:
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        head = REPLY.pack(nonce, outcome.kind, self._number, outcome.status, cpu_s, memory)
+        os.write(self._descriptor, head + outcome.value)
+
+    def _time_for_snapshot(self) -> bool:
+        if self._unsaved >= _MANY_CELLS or self._unsaved_s > _COSTLY_S:
+            return True
+        return not self._poll.poll(_IDLE_MS)
+
+    def _save(self) -> bool:
+        """Fork a snapshot; True in the snapshot itself, when it has woken."""
+        self._unsaved, self._unsaved_s = 0, 0.0
+        if len(os.listdir("/proc/self/task")) > 1:
+            # A copy has only one thread: it would wait for ever for a lock that another one held.
+            return False
+        try:
+            original = os.pidfd_open(self._pid)
+            # Through a middle process, so that the guest's `os.wait()` does not find a child that it never made.
+            middle = os.fork()
+        except OSError:
+            return False
+        if middle:
+            os.close(original)
+            os.waitpid(middle, 0)
+            return False
+        try:
+            snapshot = os.fork()
+        except OSError:
+            os._exit(1)
+        if snapshot:
+            os._exit(0)
+        self._sleep(original)
+        return True
+
+    def _sleep(self, original: int) -> None:
+        self._pid = os.getpid()
+        os.write(self._descriptor, REPLY.pack(0, SNAPSHOT, self._number, self._pid, 0.0, 0))
+        waiting = select.poll()
+        waiting.register(original, select.POLLIN)
+        if not waiting.poll()[0][1] & select.POLLIN:
+            os._exit(1)
+        os.close(original)
+        self._generation += 1
+
+
+def _parse(code: bytes, name: str) -> ast.Module:
+    tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def _shown(value: object) -> bytes:
+    if value is None:
+        return b""
+    text = repr(value)
+    if len(text) > _LONGEST_VALUE:
+        text = f"{text[:_LONGEST_VALUE]}... ({len(text) - _LONGEST_VALUE} more characters)"
+    return text.encode("utf-8", "backslashreplace")[:_LARGEST_VALUE]

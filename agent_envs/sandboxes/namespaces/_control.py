@@ -1,0 +1,199 @@
+"""The host's line to process 1 of one sandbox: orders go in, answers and the ends of guests come out."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import select
+import signal
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_envs.errors import SandboxDied, SandboxUnavailable, ToolFailed
+from agent_envs.sandboxes.namespaces import _wire, _zygotes
+from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup
+from agent_envs.sandboxes.protocol import Limits
+
+_ANSWER_S = 30.0
+_GONE_S = 5.0
+
+
+class OutOfMemory(Exception):
+    """The memory of the whole sandbox ran out and took process 1 with it: the guest's doing, and its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The end of a guest process, as process 1 saw it."""
+
+    exit_code: int
+    """-1 where a signal ended it."""
+    signal: int
+    cpu_s: float
+    max_rss_mb: float
+    refused: str
+    """Why it never began; empty where it did."""
+
+
+class Control:
+    """One sandbox's process 1, its control group, and everything that must be released with them."""
+
+    def __init__(self, birth: _zygotes.Birth, group: MemoryGroup | None) -> None:
+        self.socket = birth.control
+        self.group = group
+        self.closed = False
+        self._exits: dict[int, Exit] = {}
+        self._reply: _wire.Message | None = None
+        self._numbers = itertools.count(1)
+        self.descriptors = _zygotes.Descriptors()
+        self.descriptors.own(birth.control.close)
+        self.descriptors.own(lambda: os.close(birth.process))
+        self._release = weakref.finalize(self, _release, birth.process, self.descriptors, group)
+
+    @classmethod
+    def open(cls, packages: tuple[str, ...], limits: Limits) -> Control:
+        """Start process 1 of a new sandbox, inside a control group where one can be had."""
+        grouped = bool(MemoryGroup.available())
+        group = MemoryGroup.create(memory_mb=limits.memory_mb, processes=limits.processes + 5) if grouped else None
+        try:
+            birth = _zygotes.birth(packages, limits, grouped=grouped)
+        except BaseException:
+            if group is not None:
+                group.close()
+            raise
+        control = cls(birth, group)
+        try:
+            # Before the first guest, which inherits the group.
+            if group is not None:
+                group.add(birth.pid)
+            birth.control.settimeout(_ANSWER_S)
+            control._expect_up()
+        except BaseException:
+            control.close()
+            raise
+        return control
+
+    def _expect_up(self) -> None:
+        message = self._receive()
+        if "up" not in message.header:
+            raise SandboxUnavailable(
+                f"a namespace sandbox could not be set up: {message.header.get('failed')}; "
+                "`agent-envs doctor` says what this machine lacks"
+            )
+
+    def spawn(self, kind: str, descriptors: Mapping[int, int], body: bytes = b"", **order: object) -> int:
+        """Order a guest process with these descriptors, by the number it is to have; its own number is returned."""
+        number = next(self._numbers)
+        header = {"order": "spawn", "id": number, "kind": kind, "targets": list(descriptors), **order}
+        self._send(header, body, list(descriptors.values()))
+        return number
+
+    def kill(self, number: int, *, keep: Sequence[int] = (), keep_root: bool = False, since: int = 0) -> int:
+        """End a guest process and all that it has started; the pid of the survivor is returned, or 0."""
+        order = {"order": "kill", "id": number, "keep": list(keep), "keep_root": keep_root, "since": since}
+        return int(self.ask(order).header["kept"])
+
+    def discard(self, pid: int) -> None:
+        """End a snapshot that a newer one has replaced."""
+        self._send({"order": "discard", "pid": pid})
+
+    def ask(self, order: Mapping[str, Any], body: bytes = b"") -> _wire.Message:
+        """Give an order and wait for its answer."""
+        self._reply = None
+        self._send(order, body)
+        while self._reply is None:
+            self.pump()
+        if "refused" in self._reply.header:
+            raise ToolFailed(self._reply.header["refused"])
+        return self._reply
+
+    def take_exit(self, number: int) -> Exit | None:
+        """How this guest process ended, once; None while it is not known to have ended."""
+        return self._exits.pop(number, None)
+
+    def has_exit(self, number: int) -> bool:
+        """Whether this guest process is known to have ended."""
+        return number in self._exits
+
+    def wait_exit(self, number: int) -> Exit:
+        """Wait for the end of a guest process that is bound to come."""
+        while (ended := self.take_exit(number)) is None:
+            self.pump()
+        return ended
+
+    def pump(self) -> None:
+        """Wait for one message of process 1 and note it."""
+        message = self._receive()
+        header = message.header
+        if "exit" in header:
+            self._exits[header["exit"]] = _exit(header)
+        elif "reply" in header:
+            self._reply = message
+        else:
+            raise SandboxDied(f"the sandbox failed: {header.get('failed')}")
+
+    def oom_kills(self) -> int:
+        """How many guests the memory limit has ended; 0 as well where no control group counts them."""
+        return self.group.oom_kills() if self.group is not None else 0
+
+    def close(self) -> None:
+        """Kill the sandbox and release what it holds on this machine; idempotent."""
+        self.closed = True
+        self._release()
+
+    def _send(self, header: Mapping[str, Any], body: bytes = b"", descriptors: Sequence[int] = ()) -> None:
+        self._require_open()
+        try:
+            _wire.send(self.socket, header, body, descriptors)
+        except OSError as error:
+            raise self._dead(error) from error
+
+    def _receive(self) -> _wire.Message:
+        self._require_open()
+        try:
+            message = _wire.receive(self.socket)
+        except OSError as error:
+            raise self._dead(error) from error
+        if message is None:
+            raise self._dead(None)
+        return message
+
+    def _require_open(self) -> None:
+        if self.closed or self.descriptors.process != os.getpid():
+            raise SandboxDied("the sandbox is closed, or belongs to another process; start a new one")
+
+    def _dead(self, cause: OSError | None) -> Exception:
+        if self.oom_kills():
+            return OutOfMemory()
+        return SandboxDied(f"process 1 of the sandbox is gone or does not answer ({cause or 'its line is closed'})")
+
+
+def _exit(header: Mapping[str, Any]) -> Exit:
+    code = os.waitstatus_to_exitcode(header["status"])
+    return Exit(
+        exit_code=max(code, -1),
+        signal=max(-code, 0),
+        cpu_s=header.get("cpu_s", 0.0),
+        max_rss_mb=header.get("memory_kb", 0) / 1024,
+        refused=header.get("refused", ""),
+    )
+
+
+def _release(process: int, descriptors: _zygotes.Descriptors, group: MemoryGroup | None) -> None:
+    if descriptors.process != os.getpid():
+        # A forked child holds this object too; what it stands for is the parent's.
+        return
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    else:
+        # Only then is nothing of it left: the kernel ends all its processes before process 1 counts as ended.
+        gone = select.poll()
+        gone.register(process, select.POLLIN)
+        gone.poll(_GONE_S * 1000)
+    descriptors.close()
+    if group is not None:
+        group.close()

@@ -1,0 +1,97 @@
+"""What process 1 knows of the processes in its sandbox, and how it ends them: stopped first, so that none multiplies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_GONE_S = 5.0
+"""A killed process is gone within milliseconds; this only bounds the wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process, as /proc shows it."""
+
+    pid: int
+    parent: int
+    session: int
+    started: int
+    """In ticks since boot, as `now` counts."""
+    dead: bool
+
+
+def now() -> int:
+    """The present in the unit of `Process.started`."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
+
+
+def living() -> dict[int, Process]:
+    """Every process of this sandbox but process 1."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != "1":
+            process = _look_at(name)
+            if process is not None and not process.dead:
+                found[process.pid] = process
+    return found
+
+
+def _look_at(pid: str) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name of a program may hold anything, brackets included.
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return Process(int(pid), int(fields[1]), int(fields[3]), int(fields[19]), fields[0] in (b"Z", b"X"))
+
+
+def family(processes: dict[int, Process], root: int, session: int) -> set[int]:
+    """The process `root`, what descends from it, and what shares the terminal session it was started in."""
+    found = {process.pid for process in processes.values() if process.session == session}
+    found.add(root)
+    while True:
+        more = {process.pid for process in processes.values() if process.parent in found} - found
+        if not more:
+            return found
+        found |= more
+
+
+def stop_all() -> dict[int, Process]:
+    """Stop every process but process 1, in one step that no fork can slip through, and say which there are."""
+    _signal(-1, signal.SIGSTOP)
+    return living()
+
+
+def end(victims: Iterable[int], survivors: Iterable[int]) -> None:
+    """Kill the first and let the second go on."""
+    for pid in victims:
+        _signal(pid, signal.SIGKILL)
+    for pid in survivors:
+        _signal(pid, signal.SIGCONT)
+
+
+def end_all() -> None:
+    """Kill every process but process 1."""
+    _signal(-1, signal.SIGKILL)
+
+
+def wait_until_gone(pids: Iterable[int]) -> None:
+    """Wait for killed processes that are not our children, so that none of them can still write a file."""
+    deadline = time.monotonic() + _GONE_S
+    for pid in pids:
+        process = _look_at(str(pid))
+        while process is not None and not process.dead and time.monotonic() < deadline:
+            time.sleep(0.0002)
+            process = _look_at(str(pid))
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
