@@ -124,12 +124,12 @@ class AgentEnv(gymnasium.Env[str, str]):
         super().reset(seed=seed)
         self._release()
         task = self._pick(options or {})
-        prompt = {"task": task.prompt, "instructions": self.dialect.instructions(self.toolbox)}
+        prompt = {"task": task.prompt, "instructions": self._instructions}
         shown = f"{prompt['task']}\n\n{prompt['instructions']}" if self.options.instructions else prompt["task"]
         observation = self._texts.clip(shown)
         recorder = EpisodeRecorder(
             task,
-            env=self._spec_json(),
+            env=self._spec_json,
             seed=-1 if seed is None else seed,
             dialect=self.dialect.name,
             prompt=observation,
@@ -321,6 +321,11 @@ class AgentEnv(gymnasium.Env[str, str]):
         if run is not None:
             run.session.close()
 
+    @cached_property
+    def _instructions(self) -> str:
+        return self.dialect.instructions(self.toolbox)
+
+    @cached_property
     def _spec_json(self) -> str:
         """The id and options by which `gymnasium.make` makes this environment again."""
         if self.spec is None:

@@ -359,7 +359,7 @@ def test_a_toolbox_travels_and_compares_by_schemas() -> None:
 
 def test_equal_calls_have_one_json_text() -> None:
     one, other = ToolCall("f", {"a": 1, "b": "é"}), ToolCall("f", {"b": "é", "a": 1})
-    assert one.to_json() == other.to_json() == '{"name": "f", "arguments": {"a": 1, "b": "é"}}'
+    assert one.to_json() == other.to_json() == '{"name":"f","arguments":{"a":1,"b":"é"}}'
 
 
 def test_a_call_survives_the_openai_api() -> None:

@@ -17,6 +17,9 @@ class BadArguments(AgentEnvsError, ValueError):
     """Arguments do not fit the tool; the message is written for the agent."""
 
 
+_canonical = msgspec.json.Encoder(order="sorted")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One action: which tool, with which arguments."""
@@ -28,9 +31,13 @@ class ToolCall:
     """The caller's name for this call, where its API has one."""
 
     def to_json(self) -> str:
-        """One line `{"name": ..., "arguments": ...}` that is the same text for equal calls."""
-        arguments = json.dumps(dict(self.arguments), ensure_ascii=False, sort_keys=True)
-        return f'{{"name": {json.dumps(self.name, ensure_ascii=False)}, "arguments": {arguments}}}'
+        """One line `{"name":...,"arguments":...}` that is the same text for equal calls."""
+        try:
+            arguments = _canonical.encode(dict(self.arguments)).decode()
+        except (OverflowError, UnicodeError, TypeError, ValueError):
+            # What that encoder refuses and JSON text can hold: integers beyond 64 bits, lone surrogates.
+            arguments = json.dumps(dict(self.arguments), sort_keys=True, separators=(",", ":"))
+        return f'{{"name":{json.dumps(self.name)},"arguments":{arguments}}}'
 
     def to_openai(self, thought: str = "") -> dict[str, Any]:
         """The assistant message that makes this call through the OpenAI chat API."""
