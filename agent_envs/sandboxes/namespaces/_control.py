@@ -44,6 +44,7 @@ class Control:
         self.socket = birth.control
         self.group = group
         self.closed = False
+        self._up = False
         self._exits: dict[int, Exit] = {}
         self._reply: _wire.Message | None = None
         self._numbers = itertools.count(1)
@@ -69,19 +70,10 @@ class Control:
             if group is not None:
                 group.add(birth.pid)
             birth.control.settimeout(_ANSWER_S)
-            control._expect_up()
         except BaseException:
             control.close()
             raise
         return control
-
-    def _expect_up(self) -> None:
-        message = self._receive()
-        if "up" not in message.header:
-            raise SandboxUnavailable(
-                f"a namespace sandbox could not be set up: {message.header.get('failed')}; "
-                "`agent-envs doctor` says what this machine lacks"
-            )
 
     def spawn(self, kind: str, descriptors: Mapping[int, int], body: bytes = b"", **order: object) -> int:
         """Order a guest process with these descriptors, by the number it is to have; its own number is returned."""
@@ -131,8 +123,16 @@ class Control:
             self._exits[header["exit"]] = _exit(header)
         elif "reply" in header:
             self._reply = message
-        else:
+        elif "up" in header:
+            # Not waited for at the start: the host prepares the first guest while process 1 mounts its file systems.
+            self._up = True
+        elif self._up:
             raise SandboxDied(f"the sandbox failed: {header.get('failed')}")
+        else:
+            raise SandboxUnavailable(
+                f"a namespace sandbox could not be set up: {header.get('failed')}; "
+                "`agent-envs doctor` says what this machine lacks"
+            )
 
     def oom_kills(self) -> int:
         """How many guests the memory limit has ended; 0 as well where no control group counts them."""

@@ -6,7 +6,6 @@ import fcntl
 import os
 import resource
 import signal
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -45,7 +44,6 @@ def become_guest(order: Mapping[str, Any], body: bytes, descriptors: tuple[int, 
         _kernel.set_dumpable(True)
         if settings.grouped:
             _offer_to_oom_killer()
-        sys.modules = _seen_by_guest()
         _seccomp.install(settings.filter_program)
         _work(order, body)
     finally:
@@ -98,12 +96,6 @@ def _offer_to_oom_killer() -> None:
     descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
     os.write(descriptor, b"1000")
     os.close(descriptor)
-
-
-def _seen_by_guest() -> dict[str, Any]:
-    for name in [name for name in sys.modules if name.startswith("agent_envs")]:
-        del sys.modules[name]
-    return sys.modules
 
 
 def _prepare_python() -> None:

@@ -14,7 +14,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, NoReturn, Self
 
 from agent_envs.sandboxes.namespaces import _init, _kernel, _rootfs, _seccomp, _wire
@@ -118,6 +118,15 @@ def _import(plan: _rootfs.Plan) -> None:
     sys.path.insert(0, "")
 
 
+def _hide_ourselves() -> None:
+    """Keep our own modules alive and out of the sight of guests, once for all of them."""
+    for name in [name for name in sys.modules if name.startswith("agent_envs")]:
+        _hidden.append(sys.modules.pop(name))
+
+
+_hidden: list[ModuleType] = []
+
+
 @dataclass(slots=True)
 class _Zygote:
     connection: socket.socket
@@ -128,9 +137,11 @@ class _Zygote:
         # The kernel reaps the episodes; the host learns of their end from their process descriptors.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         program = _seccomp.filter_program()
+        _seccomp.prepare(program)
         parent = os.getppid()
         poll = select.poll()
         poll.register(self.connection, select.POLLIN)
+        _hide_ourselves()
         gc.collect()
         gc.freeze()
         while True:
