@@ -36,15 +36,14 @@ from agent_envs.errors import (
     VerifierFailed,
     boundary,
 )
+from agent_envs.json_lines import JsonObject
 from agent_envs.options import CommonOptions, Options
 from agent_envs.rewards import RewardAccount, RewardParts, RewardSpec, add, no_reward, total
 from agent_envs.session import Session
 from agent_envs.spaces import ToolCallSpace, UnicodeText
 from agent_envs.tasks import Task, TaskSet
-from agent_envs.tools import Toolbox, ToolCall, ToolResult
+from agent_envs.tools import Action, Toolbox, ToolCall, ToolResult
 from agent_envs.verifiers import Verifier, verify_safely
-
-Action = str | Mapping[str, Any]
 
 
 class AgentEnv(gymnasium.Env[str, str]):
@@ -109,7 +108,7 @@ class AgentEnv(gymnasium.Env[str, str]):
 
     # --- Gymnasium's three methods ------------------------------------------------------------------------------
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: JsonObject | None = None) -> tuple[str, JsonObject]:
         """Begin an episode: `seed` picks the task, `options={"task_id": ...}` picks it by name.
 
         Returns:
@@ -138,7 +137,7 @@ class AgentEnv(gymnasium.Env[str, str]):
         self._run = _Run(task, session, recorder, self.reward_spec.start(task.prompt), self.clock())
         return observation, {"task_id": task.id, "tools": self.toolbox.schemas(), "prompt": prompt}
 
-    def step(self, action: Action) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
+    def step(self, action: Action) -> tuple[str, SupportsFloat, bool, bool, JsonObject]:
         """Act once.
 
         Args:
@@ -363,7 +362,7 @@ class _Run:
 
 def _info(
     parsed: Parsed, result: ToolResult, parts: RewardParts, end: EndReason | None, verdict: Verdict | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Always fresh, with the same keys and types, and nothing in it that two equal runs would not share."""
     return {
         "call": parsed.call.to_json() if parsed.call is not None else "",

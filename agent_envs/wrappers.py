@@ -5,13 +5,14 @@ Gymnasium's own `TimeLimit` ends an episode where no verifier sees it; `StepLimi
 
 from __future__ import annotations
 
-from typing import Any, SupportsFloat
+from typing import SupportsFloat
 
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
 from agent_envs.agents.play import agent_env
 from agent_envs.errors import ConfigError, SandboxDied
+from agent_envs.json_lines import JsonObject
 from agent_envs.spaces import UnicodeText
 from agent_envs.tools import ToolCall
 
@@ -33,12 +34,12 @@ class History(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
         self.observation_space = self._space
         self._shown = ""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: JsonObject | None = None) -> tuple[str, JsonObject]:
         """Begin an episode and its history."""
         self._shown, info = self.env.reset(seed=seed, options=options)
         return self._space.clip(self._shown), info
 
-    def step(self, action: str) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
+    def step(self, action: str) -> tuple[str, SupportsFloat, bool, bool, JsonObject]:
         """Act, and see everything that has been said."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         said = action if isinstance(action, str) else ToolCall(action["name"], action["arguments"]).to_json()

@@ -1,4 +1,4 @@
-"""A new environment in one file: find a number that only the session knows. Run it: python examples/add_an_environment.py"""
+"""A new environment in one file: find a number that only the session knows. Run it as it stands."""
 
 from __future__ import annotations
 

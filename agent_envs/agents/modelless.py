@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from agent_envs.agents.play import Agent, AgentFailed
 from agent_envs.env import AgentEnv
 from agent_envs.errors import ConfigError
-
-Action = str | Mapping[str, Any]
+from agent_envs.json_lines import JsonObject
+from agent_envs.tools import Action
 
 
 class NopAgent:
     """Never acts; what scores anything with it is broken."""
 
-    def begin(self, env: AgentEnv, observation: str, info: Mapping[str, Any]) -> None:
+    def begin(self, env: AgentEnv, observation: str, info: JsonObject) -> None:
         """Nothing to prepare."""
 
     def act(self, observation: str) -> Action:
@@ -30,7 +29,7 @@ class ScriptedAgent:
         self.actions = tuple(actions)
         self._next = 0
 
-    def begin(self, env: AgentEnv, observation: str, info: Mapping[str, Any]) -> None:
+    def begin(self, env: AgentEnv, observation: str, info: JsonObject) -> None:
         """Start at the first action again."""
         self._next = 0
 
@@ -48,7 +47,7 @@ class OracleAgent(ScriptedAgent):
     def __init__(self) -> None:
         super().__init__(())
 
-    def begin(self, env: AgentEnv, observation: str, info: Mapping[str, Any]) -> None:
+    def begin(self, env: AgentEnv, observation: str, info: JsonObject) -> None:
         """Look up the solution of the task; a task without one makes the agent fail."""
         super().begin(env, observation, info)
         if not env.task.solution:
@@ -62,7 +61,7 @@ class RandomAgent:
     def __init__(self, *, seed: int = 0) -> None:
         self.seed = seed
 
-    def begin(self, env: AgentEnv, observation: str, info: Mapping[str, Any]) -> None:
+    def begin(self, env: AgentEnv, observation: str, info: JsonObject) -> None:
         """Take the action space and seed it."""
         self._space = env.action_space
         self._space.seed(self.seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Protocol
 
 import gymnasium
@@ -10,6 +9,8 @@ import gymnasium
 from agent_envs.env import AgentEnv
 from agent_envs.episode import Episode
 from agent_envs.errors import AgentEnvsError, ConfigError, EndReason
+from agent_envs.json_lines import JsonObject
+from agent_envs.tools import Action
 
 
 class AgentFailed(AgentEnvsError, RuntimeError):
@@ -19,10 +20,10 @@ class AgentFailed(AgentEnvsError, RuntimeError):
 class Agent(Protocol):
     """Whoever chooses the actions."""
 
-    def begin(self, env: AgentEnv, observation: str, info: Mapping[str, Any]) -> None:
+    def begin(self, env: AgentEnv, observation: str, info: JsonObject) -> None:
         """See the task; called once per episode, before the first `act`."""
 
-    def act(self, observation: str) -> str | Mapping[str, Any]:
+    def act(self, observation: str) -> Action:
         """Choose the next action, given what is new; raise `AgentFailed` where there can be none."""
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 import click
 
@@ -13,6 +11,7 @@ from agent_envs.cli.environments import episodes, first_task_ids, make_env
 from agent_envs.cli.output import console, json_option, print_json, print_table, progress
 from agent_envs.cli.summary import Summary
 from agent_envs.env import AgentEnv
+from agent_envs.json_lines import JsonObject
 from agent_envs.sandboxes.ladder import choose
 
 ENV_ID = "AgentRL/PythonSandbox-v0"
@@ -45,7 +44,7 @@ class AlwaysEqualAgent(ScriptedAgent):
     def __init__(self) -> None:
         super().__init__(())
 
-    def begin(self, env: AgentEnv, observation: str, info: Mapping[str, Any]) -> None:
+    def begin(self, env: AgentEnv, observation: str, info: JsonObject) -> None:
         """Forge the function of this task."""
         super().begin(env, observation, info)
         source = ALWAYS_EQUAL.format(entry_point=env.task.secret["entry_point"])

@@ -19,6 +19,7 @@ from agent_envs.cli.summary import Summary
 from agent_envs.env import AgentEnv
 from agent_envs.episode import Episode
 from agent_envs.errors import ConfigError
+from agent_envs.json_lines import JsonObject
 from agent_envs.registration import ENVIRONMENTS
 
 set_option = click.option(
@@ -130,7 +131,7 @@ class _Person:
                 lines.append(line)
 
 
-def make_env(env_id: str, settings: dict[str, Any]) -> AgentEnv:
+def make_env(env_id: str, settings: JsonObject) -> AgentEnv:
     """The environment of this id; `AgentRL/` may be left out. Raises `ConfigError` naming the ids there are."""
     agent_envs.register_environments()
     full = env_id if "/" in env_id else f"AgentRL/{env_id}"
@@ -142,9 +143,9 @@ def make_env(env_id: str, settings: dict[str, Any]) -> AgentEnv:
         raise ConfigError(f"{full} refuses its options: {cause}") from cause
 
 
-def read_settings(settings: tuple[str, ...]) -> dict[str, Any]:
+def read_settings(settings: tuple[str, ...]) -> JsonObject:
     """`name=value` pairs as keyword arguments; a value that is no JSON is text."""
-    read: dict[str, Any] = {}
+    read: JsonObject = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.isidentifier():

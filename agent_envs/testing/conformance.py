@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -20,6 +19,7 @@ from agent_envs.agents.play import agent_env
 from agent_envs.env import AgentEnv
 from agent_envs.episode import Episode
 from agent_envs.errors import AgentEnvsError, EndReason, EnvClosed, ResetNeeded, UnknownTask
+from agent_envs.json_lines import JsonObject
 from agent_envs.rewards import PARTS
 from agent_envs.wrappers import FaultInjection
 
@@ -146,7 +146,7 @@ def _check_any_action(env: TextEnv) -> None:
         _check_info(info)
 
 
-def _check_info(info: dict[str, Any]) -> None:
+def _check_info(info: JsonObject) -> None:
     for key, kind in STEP_KEYS.items():
         seen = type(info.get(key))
         _require(

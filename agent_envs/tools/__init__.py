@@ -6,7 +6,7 @@ One decision: the signature is the only source. Schema, validation and the error
 from __future__ import annotations
 
 from agent_envs.tools._arguments import JSON
-from agent_envs.tools._calls import BadArguments, ToolCall, ToolResult
+from agent_envs.tools._calls import Action, BadArguments, ToolCall, ToolResult
 from agent_envs.tools._toolbox import Tool, Toolbox, tool
 
-__all__ = ["JSON", "BadArguments", "Tool", "ToolCall", "ToolResult", "Toolbox", "tool"]
+__all__ = ["JSON", "Action", "BadArguments", "Tool", "ToolCall", "ToolResult", "Toolbox", "tool"]

@@ -69,6 +69,10 @@ class ToolCall:
         return cls(function["name"], arguments, identity if isinstance(identity, str) else "")
 
 
+Action = str | Mapping[str, Any]
+"""What an agent may send to `step`: its raw text, or a call as a mapping with `name` and `arguments`."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool gives back."""
