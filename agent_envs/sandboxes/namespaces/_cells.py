@@ -5,21 +5,22 @@ A snapshot is a sleeping copy that wakes when the interpreter it was made of die
 
 from __future__ import annotations
 
-import ast
 import builtins
-import os
-import resource
 import select
 import struct
-import time
+from ast import Expr, Expression, Module, PyCF_ONLY_AST
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import _exit, close, fork, getpid, listdir, pidfd_open, read, waitpid, write
+from resource import RUSAGE_SELF, getrusage
+from time import monotonic, process_time
 from types import ModuleType
 from typing import NoReturn
 
 from agent_envs.sandboxes.namespaces import _guest
 
-# As in _guest: out of the reach of a guest who replaces builtins.
+# As in _guest: out of the reach of a guest who replaces builtins. The functions imported above are bound for the same
+# reason: libraries that fake time or files replace them in their modules.
 __builtins__ = dict(vars(builtins))  # type: ignore[assignment]
 
 REQUEST = struct.Struct("<QBII")
@@ -51,7 +52,7 @@ def serve(descriptor: int, generation: int) -> NoReturn:
     try:
         _Interpreter(descriptor, generation, _guest.new_main()).serve()
     finally:
-        os._exit(1)
+        _exit(1)
 
 
 @dataclass(slots=True)
@@ -68,7 +69,7 @@ class _Interpreter:
         self._descriptor = descriptor
         self._generation = generation
         self._main = main
-        self._pid = os.getpid()
+        self._pid = getpid()
         self._number = 0
         self._unsaved = 0
         self._unsaved_s = 0.0
@@ -82,28 +83,30 @@ class _Interpreter:
             nonce, save_first, number, code = self._receive()
             if save_first and self._save():
                 continue
-            began, worked = time.monotonic(), time.process_time()
+            began, worked = monotonic(), process_time()
             outcome = self._run(code, number)
-            if os.getpid() != self._pid:
+            if getpid() != self._pid:
                 # The guest has forked, and this is its child at the end of the cell.
                 _guest.leave(outcome.status)
             _guest.flush()
             self._number = number
-            self._reply(nonce, outcome, time.process_time() - worked)
+            self._reply(nonce, outcome, process_time() - worked)
             self._unsaved += 1
-            self._unsaved_s += time.monotonic() - began
+            self._unsaved_s += monotonic() - began
 
     def _run(self, code: bytes, number: int) -> _Outcome:
         name = f"<cell {number}>"
         try:
             _guest.remember_lines(name, code)
             tree = _parse(code, name)
-            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            if tree.body:
+            last = tree.body[-1] if tree.body else None
+            if not isinstance(last, Expr):
                 exec(compile(tree, name, "exec", dont_inherit=True), self._main.__dict__)
-            if last is None:
                 return _Outcome(ENDED)
-            expression = compile(ast.Expression(last.value), name, "eval", dont_inherit=True)
+            if tree.body[:-1]:
+                before = Module(tree.body[:-1], tree.type_ignores)
+                exec(compile(before, name, "exec", dont_inherit=True), self._main.__dict__)
+            expression = compile(Expression(last.value), name, "eval", dont_inherit=True)
             return _Outcome(ENDED, value=_shown(eval(expression, self._main.__dict__)))
         except SystemExit as error:
             status = _guest.exit_status(error)
@@ -125,16 +128,16 @@ class _Interpreter:
     def _frame(self, *, first: bool) -> bytes:
         """The next frame that is meant for this interpreter; one that died may have left some unread."""
         while True:
-            frame = os.read(self._descriptor, FRAME)
+            frame = read(self._descriptor, FRAME)
             if not frame:
-                os._exit(0)
+                _exit(0)
             if _FRAME_HEAD.unpack_from(frame) == (self._generation, first):
                 return frame[_FRAME_HEAD.size :]
 
     def _reply(self, nonce: int, outcome: _Outcome, cpu_s: float) -> None:
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        memory = getrusage(RUSAGE_SELF).ru_maxrss
         head = REPLY.pack(nonce, outcome.kind, self._number, outcome.status, cpu_s, memory)
-        os.write(self._descriptor, head + outcome.value)
+        write(self._descriptor, head + outcome.value)
 
     def _time_for_snapshot(self) -> bool:
         if self._unsaved >= _MANY_CELLS or self._unsaved_s > _COSTLY_S:
@@ -144,42 +147,42 @@ class _Interpreter:
     def _save(self) -> bool:
         """Fork a snapshot; True in the snapshot itself, when it has woken."""
         self._unsaved, self._unsaved_s = 0, 0.0
-        if len(os.listdir("/proc/self/task")) > 1:
+        if len(listdir("/proc/self/task")) > 1:
             # A copy has only one thread: it would wait for ever for a lock that another one held.
             return False
         try:
-            original = os.pidfd_open(self._pid)
+            original = pidfd_open(self._pid)
             # Through a middle process, so that the guest's `os.wait()` does not find a child that it never made.
-            middle = os.fork()
+            middle = fork()
         except OSError:
             return False
         if middle:
-            os.close(original)
-            os.waitpid(middle, 0)
+            close(original)
+            waitpid(middle, 0)
             return False
         try:
-            snapshot = os.fork()
+            snapshot = fork()
         except OSError:
-            os._exit(1)
+            _exit(1)
         if snapshot:
-            os._exit(0)
+            _exit(0)
         self._sleep(original)
         return True
 
     def _sleep(self, original: int) -> None:
-        self._pid = os.getpid()
-        os.write(self._descriptor, REPLY.pack(0, SNAPSHOT, self._number, self._pid, 0.0, 0))
+        self._pid = getpid()
+        write(self._descriptor, REPLY.pack(0, SNAPSHOT, self._number, self._pid, 0.0, 0))
         waiting = select.poll()
         waiting.register(original, select.POLLIN)
         if not waiting.poll()[0][1] & select.POLLIN:
-            os._exit(1)
-        os.close(original)
+            _exit(1)
+        close(original)
         self._generation += 1
 
 
-def _parse(code: bytes, name: str) -> ast.Module:
-    tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    assert isinstance(tree, ast.Module)
+def _parse(code: bytes, name: str) -> Module:
+    tree = compile(code, name, "exec", PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, Module)
     return tree
 
 

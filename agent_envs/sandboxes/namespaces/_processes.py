@@ -1,4 +1,4 @@
-"""What process 1 knows of the processes in its sandbox, and how it ends them: stopped first, so that none multiplies."""
+"""The processes of a sandbox, as process 1 sees and ends them: all are stopped first, so that none can multiply."""
 
 from __future__ import annotations
 
