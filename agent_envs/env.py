@@ -12,10 +12,10 @@ from __future__ import annotations
 import copy
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, SupportsFloat, Unpack
+from typing import ClassVar, Self, SupportsFloat, Unpack
 
 import gymnasium
 
@@ -106,6 +106,15 @@ class AgentEnv(gymnasium.Env[str, str]):
         """Start the live side of an episode; the one method an environment must write."""
         raise NotImplementedError(f"{type(self).__name__} must implement open_session(task)")
 
+    def pick_task(self, options: JsonObject) -> Task:
+        """The task that `reset` begins: by its id where `options` names one, else drawn by the seed."""
+        unknown = [name for name in options if name != "task_id"]
+        if unknown:
+            raise ConfigError(f"unknown reset option {unknown[0]!r}; expected only 'task_id'")
+        if "task_id" in options:
+            return self.tasks.task(options["task_id"])
+        return self.tasks.draw(self.np_random)
+
     # --- Gymnasium's three methods ------------------------------------------------------------------------------
 
     def reset(self, *, seed: int | None = None, options: JsonObject | None = None) -> tuple[str, JsonObject]:
@@ -122,7 +131,7 @@ class AgentEnv(gymnasium.Env[str, str]):
             raise EnvClosed("this environment is closed; make a new one")
         super().reset(seed=seed)
         self._release()
-        task = self._pick(options or {})
+        task = self.pick_task(options or {})
         prompt = {"task": task.prompt, "instructions": self._instructions}
         shown = f"{prompt['task']}\n\n{prompt['instructions']}" if self.options.instructions else prompt["task"]
         observation = self._texts.clip(shown)
@@ -230,14 +239,6 @@ class AgentEnv(gymnasium.Env[str, str]):
         return twin
 
     # --- The stations of the loop -------------------------------------------------------------------------------
-
-    def _pick(self, options: Mapping[str, Any]) -> Task:
-        unknown = [name for name in options if name != "task_id"]
-        if unknown:
-            raise ConfigError(f"unknown reset option {unknown[0]!r}; expected only 'task_id'")
-        if "task_id" in options:
-            return self.tasks.task(options["task_id"])
-        return self.tasks.draw(self.np_random)
 
     def _open(self, task: Task) -> Session:
         # Once more on a fault of the moment, but not where this machine can never do it.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -177,7 +178,9 @@ def _require_raises(error: type[Exception], act: Callable[[], object], fact: str
 
 def _check_verdicts(make: Callable[[], TextEnv], count: int) -> None:
     env = make()
-    for task in list(agent_env(env).tasks.head(count)):
+    for listed in list(agent_env(env).tasks.head(count)):
+        env.reset(options={"task_id": listed.id})
+        task = agent_env(env).task
         _require(bool(task.solution), f"task {task.id!r} has no solution", "give it the calls that solve it")
         solved = play_episode(env, OracleAgent(), task_id=task.id)
         _require(
@@ -213,9 +216,10 @@ def _check_faults(make: Callable[[], TextEnv]) -> None:
     env.close()
 
 
-def _first_call(env: AgentEnv) -> str:
+def _first_call(env: AgentEnv) -> Any:
+    """As a mapping, which every dialect reads."""
     env.action_space.seed(0)
-    return env.action_space.sample()
+    return json.loads(env.action_space.sample())
 
 
 def _trace(env: TextEnv, seed: int, steps: int) -> list[object]:

@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Unpack
 
-from agent_envs.env import AgentEnv
 from agent_envs.envs.python_sandbox.session import ProgramSession, PythonSandboxSession
-from agent_envs.envs.python_sandbox.tasks import TASK_SETS, load_task_set
-from agent_envs.errors import ConfigError
-from agent_envs.options import CommonOptions
-from agent_envs.sandboxes import Limits
-from agent_envs.sandboxes.ladder import start_sandbox
-from agent_envs.session import Session
-from agent_envs.tasks import Task
+from agent_envs.envs.python_sandbox.tasks import TASK_SETS, for_single_turn, load_task_set
 from agent_envs.verifiers import (
     ByKind,
     MathAnswer,
@@ -25,6 +18,15 @@ from agent_envs.verifiers import (
     TextAnswer,
     Verifier,
 )
+
+from agent_envs.env import AgentEnv
+from agent_envs.errors import ConfigError
+from agent_envs.json_lines import JsonObject
+from agent_envs.options import CommonOptions
+from agent_envs.sandboxes import Limits
+from agent_envs.sandboxes.ladder import start_sandbox
+from agent_envs.session import Session
+from agent_envs.tasks import Task
 
 
 class PythonSandboxEnv(AgentEnv):
@@ -62,7 +64,9 @@ class PythonSandboxEnv(AgentEnv):
                 f"packages is the text {packages!r}; expected a list of distributions, such as [{packages!r}]"
             )
         if not memory_mb >= 16:
-            raise ConfigError(f"memory_mb is {memory_mb!r}; expected at least 16, which an interpreter needs for itself")
+            raise ConfigError(
+                f"memory_mb is {memory_mb!r}; expected at least 16, which Python itself needs"
+            )
         if not cell_seconds > 0:
             raise ConfigError(f"cell_seconds is {cell_seconds!r}; expected a positive number")
         self.single_turn = single_turn
@@ -77,6 +81,11 @@ class PythonSandboxEnv(AgentEnv):
             render_mode=render_mode,
             **options,
         )
+
+    def pick_task(self, options: JsonObject) -> Task:
+        """The task; in single-turn mode its solution is one program."""
+        task = super().pick_task(options)
+        return for_single_turn(task) if self.single_turn else task
 
     def open_session(self, task: Task) -> Session:
         """A fresh sandbox with the task's files in it."""

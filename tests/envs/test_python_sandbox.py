@@ -168,5 +168,10 @@ def test_an_unknown_task_is_a_clear_error() -> None:
         PythonSandboxEnv(task_set="humaneval").reset(options={"task_id": "HumanEval/999"})
 
 
+def test_the_single_turn_mode_keeps_the_contract_too() -> None:
+    env = gymnasium.make("AgentRL/PythonSandbox-v0", single_turn=True, dialect="code", reward="seed")
+    check_agent_env(env, vector=False)
+
+
 def test_it_keeps_the_whole_contract() -> None:
     check_agent_env(gymnasium.make("agent_envs:AgentRL/PythonSandbox-v0"))
