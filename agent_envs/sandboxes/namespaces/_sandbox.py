@@ -10,6 +10,7 @@ from agent_envs.sandboxes.namespaces import _run
 from agent_envs.sandboxes.namespaces._channel import NamespaceChannel
 from agent_envs.sandboxes.namespaces._control import Control, OutOfMemory
 from agent_envs.sandboxes.namespaces._session import NamespaceSession
+from agent_envs.sandboxes.namespaces._shell import NamespaceShell
 from agent_envs.sandboxes.protocol import Limits, RunResult, SessionState, Status
 
 _NO_MEMORY = "the memory limit of the sandbox was reached, and the whole of it was ended"
@@ -61,6 +62,10 @@ class NamespaceSandbox:
         """Start an interpreter that keeps its state."""
         return NamespaceSession(self._control, output_bytes=self._limits.output_bytes)
 
+    def open_shell(self) -> NamespaceShell:
+        """Start a shell that keeps its state."""
+        return NamespaceShell(self._control, output_bytes=self._limits.output_bytes)
+
     def open_channel(self, code: str) -> NamespaceChannel:
         """Run a Python program in a fresh state with a framed message channel to the host."""
         return NamespaceChannel(self._control, output_bytes=self._limits.output_bytes).open(_encoded(code))
@@ -90,6 +95,10 @@ class NamespaceSandbox:
             files[path] = answer.body[start : start + size]
             start += size
         return Artifact(files=files, rejected=dict(answer.header["rejected"]))
+
+    def fork(self) -> NamespaceSandbox:
+        """Not possible yet: raises `ToolFailed`."""
+        raise ToolFailed("this sandbox cannot be copied")
 
     def close(self) -> None:
         """Destroy it and everything it started; idempotent."""
