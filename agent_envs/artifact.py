@@ -7,6 +7,8 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any
 
+from agent_envs.json_lines import JsonObject
+
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
@@ -20,7 +22,7 @@ class Artifact:
     """The regular files of the workspace, by path relative to it."""
     rejected: dict[str, str] = field(default_factory=dict)
     """What the workspace held and we refused to carry (links, devices, oversized files): path -> why."""
-    state: dict[str, Any] = field(default_factory=dict)
+    state: JsonObject = field(default_factory=dict)
     """Other end state as JSON-able data (a browser's URL, database rows)."""
 
 
@@ -46,7 +48,7 @@ class Verdict:
     """Named sub-scores."""
     flags: tuple[str, ...] = ()
     """Named observations that did not decide the verdict (for instance `answer_repaired`)."""
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: JsonObject = field(default_factory=dict)
     """JSON-able data from which a reader can see why: expected shape, first difference, exit status."""
 
     def __post_init__(self) -> None:

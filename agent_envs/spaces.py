@@ -22,6 +22,7 @@ from gymnasium.vector.utils import (
 )
 
 from agent_envs.errors import ConfigError
+from agent_envs.json_lines import JsonObject
 from agent_envs.tools import Toolbox
 from agent_envs.tools._arguments import text_fault
 from agent_envs.tools._sampling import sample_schema, sample_text
@@ -82,7 +83,7 @@ class ToolCallSpace(UnicodeText):
         self, toolbox: Toolbox, max_length: int = 32_768, *, seed: int | np.random.Generator | None = None
     ) -> None:
         # Schemas and not tools, so that the space travels to a worker process wherever the tools were defined.
-        self.tools: dict[str, dict[str, Any]] = {tool.name: tool.parameters for tool in toolbox}
+        self.tools: dict[str, JsonObject] = {tool.name: tool.parameters for tool in toolbox}
         """The JSON schema of each tool's arguments, by name."""
         super().__init__(max_length, seed=seed)
 
@@ -171,17 +172,17 @@ def _empty_texts(space: UnicodeText, n: int = 1, fn: Callable[..., object] = np.
 
 
 @create_shared_memory.register(UnicodeText)
-def _create_shared_texts(space: UnicodeText, n: int = 1, ctx: Any = multiprocessing) -> dict[str, Any]:
+def _create_shared_texts(space: UnicodeText, n: int = 1, ctx: Any = multiprocessing) -> JsonObject:
     return {"lengths": ctx.Array("q", n), "rows": ctx.Array("B", n * space.max_length * _UTF8_BYTES)}
 
 
 @read_from_shared_memory.register(UnicodeText)
-def _read_shared_texts(space: UnicodeText, shared_memory: dict[str, Any], n: int = 1) -> _SharedTexts:
+def _read_shared_texts(space: UnicodeText, shared_memory: JsonObject, n: int = 1) -> _SharedTexts:
     return _SharedTexts(shared_memory, n)
 
 
 @write_to_shared_memory.register(UnicodeText)
-def _write_shared_text(space: UnicodeText, index: int, value: str, shared_memory: dict[str, Any]) -> None:
+def _write_shared_text(space: UnicodeText, index: int, value: str, shared_memory: JsonObject) -> None:
     if value not in space:
         raise ConfigError(f"an observation of {len(value)} characters is no member of {space}; pass it through clip")
     encoded = value.encode()

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from agent_envs.errors import AgentEnvsError
+from agent_envs.json_lines import JsonObject
 from agent_envs.tools._arguments import kind_of
 
 
@@ -39,7 +40,7 @@ class ToolCall:
             arguments = json.dumps(dict(self.arguments), sort_keys=True, separators=(",", ":"))
         return f'{{"name":{json.dumps(self.name)},"arguments":{arguments}}}'
 
-    def to_openai(self, thought: str = "") -> dict[str, Any]:
+    def to_openai(self, thought: str = "") -> JsonObject:
         """The assistant message that makes this call through the OpenAI chat API."""
         function = {"name": self.name, "arguments": json.dumps(dict(self.arguments), ensure_ascii=False)}
         call = {"id": self.id or "call_0", "type": "function", "function": function}

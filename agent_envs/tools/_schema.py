@@ -18,6 +18,7 @@ import msgspec
 import msgspec.inspect as types
 
 from agent_envs.errors import ToolDefinitionError
+from agent_envs.json_lines import JsonObject
 from agent_envs.tools._arguments import kind_of
 
 _PLAIN = (
@@ -58,7 +59,7 @@ class Signature:
 
     description: str
     """The first paragraph of the docstring, on one line."""
-    schema: dict[str, Any]
+    schema: JsonObject
     """JSON schema of the arguments object."""
     arguments: type[msgspec.Struct]
     """The type that validates them."""
@@ -253,10 +254,10 @@ def _nodes(value: object) -> list[object]:
     return [v for v in value if isinstance(v, (types.Type, types.Field))] if isinstance(value, tuple) else []
 
 
-def _flat_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
+def _flat_schema(arguments: type[msgspec.Struct]) -> JsonObject:
     """The schema with the arguments object at its top, and `$defs` only where a parameter needs them."""
     whole = msgspec.json.schema(arguments)
-    definitions: dict[str, Any] = whole["$defs"]
+    definitions: JsonObject = whole["$defs"]
     own = definitions.pop(whole["$ref"].removeprefix("#/$defs/"))
     schema = {
         "type": "object",
@@ -272,5 +273,5 @@ def _flat_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
     return schema
 
 
-def _without(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _without(mapping: Mapping[str, Any], key: str) -> JsonObject:
     return {k: v for k, v in mapping.items() if k != key}

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from agent_envs.errors import ConfigError, ToolDefinitionError
+from agent_envs.json_lines import JsonObject
 from agent_envs.tools._arguments import JSON, explain, json_fault, kind_of, locate_fault, read_text, suggest
 from agent_envs.tools._calls import BadArguments
 from agent_envs.tools._schema import describe, json_kinds, read_signature
@@ -72,7 +73,7 @@ class Tool:
         self._check_code_parameter()
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         """The JSON schema of the arguments, a fresh copy."""
         return _fresh(self._schema)
 
@@ -85,7 +86,7 @@ class Tool:
         """The JSON types `parameter` may have (`any` where it takes all); empty where there is no such parameter."""
         return self._kinds.get(parameter, frozenset())
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> JsonObject:
         """The tool as the OpenAI API wants it, a fresh copy."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return {"type": "function", "function": function}
@@ -94,7 +95,7 @@ class Tool:
         """Call it with validated arguments; `session` is ignored by a tool that is a plain function."""
         return self.function(session, **arguments) if self.method else self.function(**arguments)
 
-    def validate(self, arguments: Mapping[str, Any], *, from_text: bool = False) -> dict[str, Any]:
+    def validate(self, arguments: Mapping[str, Any], *, from_text: bool = False) -> JsonObject:
         """The arguments as the function takes them, defaults filled in, or `BadArguments` for the agent to read.
 
         `from_text` is for formats in which every value is text: a value whose parameter is no string is read as JSON.
@@ -193,7 +194,7 @@ class Toolbox:
         """A toolbox of only these tools, in the given order."""
         return Toolbox(*(self[name] for name in names))
 
-    def schemas(self) -> list[dict[str, Any]]:
+    def schemas(self) -> list[JsonObject]:
         """The tools as the OpenAI API wants them, fresh copies."""
         return [offered.schema() for offered in self]
 
@@ -249,6 +250,6 @@ def _tools_of(source: type | Callable[..., object] | Tool) -> list[Tool]:
     return list(found.values())
 
 
-def _fresh(value: dict[str, Any]) -> dict[str, Any]:
-    copied: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value))
+def _fresh(value: JsonObject) -> JsonObject:
+    copied: JsonObject = msgspec.json.decode(msgspec.json.encode(value))
     return copied

@@ -64,9 +64,7 @@ class PythonSandboxEnv(AgentEnv):
                 f"packages is the text {packages!r}; expected a list of distributions, such as [{packages!r}]"
             )
         if not memory_mb >= 16:
-            raise ConfigError(
-                f"memory_mb is {memory_mb!r}; expected at least 16, which Python itself needs"
-            )
+            raise ConfigError(f"memory_mb is {memory_mb!r}; expected at least 16, which Python itself needs")
         if not cell_seconds > 0:
             raise ConfigError(f"cell_seconds is {cell_seconds!r}; expected a positive number")
         self.single_turn = single_turn

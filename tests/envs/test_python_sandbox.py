@@ -8,10 +8,10 @@ from typing import Any
 
 import gymnasium
 import pytest
-
-import agent_envs  # noqa: F401 - registers the ids
-from agent_envs import ConfigError, ToolFailed, UnknownTask
 from agent_envs.envs.python_sandbox import PythonSandboxEnv
+
+import agent_envs
+from agent_envs import ConfigError, ToolFailed, UnknownTask
 from agent_envs.testing import check_agent_env
 
 SUM = "arithmetic/sum-1-100"
