@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_envs.sandboxes.hostile.program import FINE, HostileProgram, refused
+from agent_envs.sandboxes.hostile.program import FINE, HostileProgram, Mode, refused
 from agent_envs.sandboxes.protocol import Status
 
 _KILLED = frozenset({Status.KILLED})
@@ -64,10 +64,13 @@ _FILES = (
     refused("read the memory of the kernel", "open('/proc/kcore', 'rb').read(1)"),
     refused("set where core dumps go", "open('/proc/sys/kernel/core_pattern', 'w').write('|/evil')"),
     refused("press the magic key", "open('/proc/sysrq-trigger', 'w').write('b')"),
-    refused(
+    HostileProgram(
         "leave through the folder of a descriptor",
-        """[open(f"/proc/self/fd/{fd}/../../../../..@FILE@").read()
-        for fd in os.listdir("/proc/self/fd")]""",
+        """
+        for fd in [*range(256), os.open(".", 0), os.open("/", 0), os.open("/proc/self/fd", 0)]:
+            try: print("BREACH", os.open("../" * 9 + "@FILE@", 0, dir_fd=fd))
+            except OSError: pass
+        """,
     ),
     HostileProgram(
         "follow every inherited descriptor",
@@ -133,6 +136,7 @@ _PROCESSES = (
     refused("trace the parent", "syscall(101, 0x4206, os.getppid(), 0, 0)"),
     refused("read the memory of the parent", "syscall(310, os.getppid(), 0, 0, 0, 0, 0)"),
     refused("take a descriptor of the first process", "syscall(438, os.pidfd_open(1), 0, 0)"),
+    refused("enter a namespace", "syscall(308, os.open('/proc/self/ns/user', 0), 0)"),
     refused("enter the namespaces of the first process", "syscall(308, os.open('/proc/1/ns/mnt', 0), 0)"),
     refused("become root", "os.setuid(0) if os.getuid() else 1 / 0"),
     refused("change groups", "os.setgroups([0, 1])"),
@@ -194,7 +198,11 @@ PROGRAMS = (
     *_FILES,
     *_NETWORK,
     *_PROCESSES,
-    *(refused(f"kernel: {name}", f"syscall({numbers})") for name, numbers in _KERNEL_CALLS.items()),
+    # In one mode only: the kernel does not know in which the call was made.
+    *(
+        refused(f"kernel: {name}", f"syscall({numbers})", modes=(Mode.FRESH,))
+        for name, numbers in _KERNEL_CALLS.items()
+    ),
     HostileProgram("kernel: the x32 convention", "print('BREACH', syscall(0x40000000 + 39))", _KILLED),
     HostileProgram(
         "kernel: the 32-bit convention",

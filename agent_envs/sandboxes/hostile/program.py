@@ -92,7 +92,7 @@ class HostileProgram:
         return code if self.modes == SHELLS else PRELUDE + code
 
 
-def refused(name: str, expression: str, *, before: str = "") -> HostileProgram:
+def refused(name: str, expression: str, *, before: str = "", modes: tuple[Mode, ...] = PYTHON) -> HostileProgram:
     """A program that tries one expression, which must raise."""
     code = f"{textwrap.dedent(before)}\nattempt(lambda: {expression})\n"
-    return HostileProgram(name, code, requires=("refused:",))
+    return HostileProgram(name, code, requires=("refused:",), modes=modes)

@@ -244,7 +244,5 @@ PROGRAMS = (
     refused("run in real time", "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))"),
     refused("become more important", "os.setpriority(os.PRIO_PROCESS, 0, -20)"),
     refused("slow the first process down", "os.setpriority(os.PRIO_PROCESS, 1, 19)"),
-    refused(
-        "be spared when memory runs out", "open('/proc/self/oom_score_adj', 'w').write('-1000')", before="class _: pass"
-    ),
+    refused("be spared when memory runs out", "os.write(os.open('/proc/self/oom_score_adj', os.O_WRONLY), b'-1000')"),
 )

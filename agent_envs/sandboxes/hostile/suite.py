@@ -11,7 +11,7 @@ from typing import Protocol
 from agent_envs.errors import ConfigError, InfraError, ToolFailed, boundary
 from agent_envs.sandboxes.hostile.catalogue import PROGRAMS
 from agent_envs.sandboxes.hostile.host import Bait, Family, family, still_alive
-from agent_envs.sandboxes.hostile.program import LIMITS, HostileProgram, Mode
+from agent_envs.sandboxes.hostile.program import ANYTHING, LIMITS, HostileProgram, Mode
 from agent_envs.sandboxes.protocol import ChannelClosed, Limits, RunResult, Sandbox, SessionState, text
 
 _SLACK_S = 4.0
@@ -58,6 +58,20 @@ class _Attack:
     problems: list[str] = field(default_factory=list)
 
     def run(self, sandbox: Sandbox) -> None:
+        """Attack, then look at the sandbox itself."""
+        try:
+            self._run(sandbox)
+        except ToolFailed as error:
+            # An answer that the agent reads, and as good as any where the program may end in any way.
+            self.status = "refused"
+            if self.program.statuses != ANYTHING:
+                self._note(f"refused to run it: {error}")
+        if self.program.check is not None:
+            self._note(self.program.check(sandbox))
+        else:
+            self._expect_alive("a fresh program", lambda: sandbox.run_python("print('alive')", timeout_s=5.0))
+
+    def _run(self, sandbox: Sandbox) -> None:
         match self.mode:
             case Mode.SESSION:
                 self._run_session(sandbox)
@@ -69,10 +83,6 @@ class _Attack:
                 self._run_shell(sandbox)
             case Mode.CHANNEL:
                 self._run_channel(sandbox)
-        if self.program.check is not None:
-            self._note(self.program.check(sandbox))
-        else:
-            self._expect_alive("a fresh program", lambda: sandbox.run_python("print('alive')", timeout_s=5.0))
 
     def _run_session(self, sandbox: Sandbox) -> None:
         session = sandbox.open_python()
@@ -122,7 +132,7 @@ class _Attack:
         program, shown = self.program, _shown(result)
         self.status = result.status
         if result.status not in program.statuses:
-            self._note(f"status {result.status}, allowed {sorted(program.statuses)}: {shown[-300:]!r}")
+            self._note(f"status {result.status}, allowed {', '.join(sorted(program.statuses))}: {shown[-300:]!r}")
         self._note(*(f"printed no {wanted!r}: {shown[-300:]!r}" for wanted in program.requires if wanted not in shown))
         self._note(*(f"printed what it must not have: {shown[:300]!r}" for word in self.forbidden if word in shown))
         if result.wall_s > program.timeout_s + _SLACK_S:
