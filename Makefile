@@ -1,6 +1,6 @@
 # Everything a contributor types. Each target prepares .venv by itself; the second call starts at once.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types api clean
+.PHONY: help demo test lint types api bench clean
 
 BIN := .venv/bin
 
@@ -10,6 +10,7 @@ help:
 	@echo "make lint    ruff: rules and format"
 	@echo "make types   mypy --strict over the package as it is installed"
 	@echo "make api     rewrite docs/api.md from the docstrings"
+	@echo "make bench   measure speed and weight, beside other systems where they are installed"
 	@echo "make clean   remove .venv and everything that was built"
 
 demo:
@@ -31,6 +32,11 @@ types:
 api:
 	@scripts/bootstrap.sh test
 	@$(BIN)/python scripts/api_index.py
+
+bench:
+	@scripts/bootstrap.sh test
+	@$(BIN)/python benchmarks/contract.py $(ARGS); first=$$?; \
+	$(BIN)/python benchmarks/python_sandbox.py $(ARGS) && exit $$first
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
