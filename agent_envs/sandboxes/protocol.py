@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agent_envs.artifact import Artifact
+if TYPE_CHECKING:
+    # For its name alone: this module is also imported where nothing but the standard library is.
+    from agent_envs.artifact import Artifact
 
 
 class Status(StrEnum):

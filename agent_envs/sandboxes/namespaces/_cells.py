@@ -74,6 +74,10 @@ class _Interpreter:
         self._unsaved = 0
         self._unsaved_s = 0.0
         self._poll = select.poll()
+        # Not at the top: what this module wants done in every fork is to be left to the forks of guests.
+        import random
+
+        self._numbers, self._restore_numbers = random.getstate, random.setstate
         self._poll.register(descriptor, select.POLLIN)
 
     def serve(self) -> NoReturn:
@@ -150,6 +154,7 @@ class _Interpreter:
         if len(listdir("/proc/self/task")) > 1:
             # A copy has only one thread: it would wait for ever for a lock that another one held.
             return False
+        numbers = self._numbers()
         try:
             original = pidfd_open(self._pid)
             # Through a middle process, so that the guest's `os.wait()` does not find a child that it never made.
@@ -167,6 +172,8 @@ class _Interpreter:
         if snapshot:
             _exit(0)
         self._sleep(original)
+        # Forking has seeded it anew.
+        self._restore_numbers(numbers)
         return True
 
     def _sleep(self, original: int) -> None:

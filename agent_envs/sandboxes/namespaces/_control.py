@@ -58,21 +58,18 @@ class Control:
         """Start process 1 of a new sandbox, inside a control group where one can be had."""
         grouped = bool(MemoryGroup.available())
         group = MemoryGroup.create(memory_mb=limits.memory_mb, processes=limits.processes + 5) if grouped else None
+        doors = group.doors() if group is not None else []
         try:
-            birth = _zygotes.birth(packages, limits, grouped=grouped)
+            birth = _zygotes.birth(packages, limits, doors=doors)
         except BaseException:
             if group is not None:
                 group.close()
             raise
+        finally:
+            for door in doors:
+                os.close(door)
         control = cls(birth, group)
-        try:
-            # Before the first guest, which inherits the group.
-            if group is not None:
-                group.add(birth.pid)
-            birth.control.settimeout(_ANSWER_S)
-        except BaseException:
-            control.close()
-            raise
+        birth.control.settimeout(_ANSWER_S)
         return control
 
     def spawn(self, kind: str, descriptors: Mapping[int, int], body: bytes = b"", **order: object) -> int:

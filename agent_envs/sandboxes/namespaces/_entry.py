@@ -6,7 +6,7 @@ import fcntl
 import os
 import resource
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -98,7 +98,13 @@ def _offer_to_oom_killer() -> None:
     os.close(descriptor)
 
 
+fork_hooks: list[dict[str, Callable[[], object]]] = []
+"""What the modules that guests find imported want done when a guest forks."""
+
+
 def _prepare_python() -> None:
+    for hooks in fork_hooks:
+        os.register_at_fork(**hooks)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -35,6 +35,8 @@ class Interpreter:
         self._control = control
         self.streams = Streams(output_bytes)
         self.running = False
+        self.hung_up = False
+        """The guest has cut the line, which its snapshots share."""
         self._line: socket.socket | None = None
         self._far_line: socket.socket | None = None
         self._poll = select.poll()
@@ -44,6 +46,8 @@ class Interpreter:
 
     def start(self) -> None:
         """Start an interpreter that has run nothing."""
+        if self.hung_up:
+            self.close()
         if self._line is None:
             self._open()
         assert self._far_line is not None
@@ -89,7 +93,7 @@ class Interpreter:
             reply = self._read(nonce)
             if reply is not None:
                 return reply if self.streams.drain() else Status.OUTPUT_LIMIT
-            if self._control.has_exit(self._process):
+            if self.hung_up or self._control.has_exit(self._process):
                 return Status.KILLED
 
     def read_notices(self) -> None:
@@ -115,6 +119,8 @@ class Interpreter:
             close()
             self._control.descriptors.disown(close)
         self._line = self._far_line = None
+        self._poll = select.poll()
+        self.hung_up = False
 
     def _push(self, frames: deque[bytes]) -> None:
         assert self._line is not None
@@ -122,6 +128,9 @@ class Interpreter:
             try:
                 self._line.send(frames[0])
             except BlockingIOError:
+                return
+            except OSError:
+                self.hung_up = True
                 return
             frames.popleft()
 
@@ -146,6 +155,9 @@ class Interpreter:
     def _receive(self) -> bytes | None:
         assert self._line is not None
         try:
-            return self._line.recv(_cells.FRAME) or None
-        except BlockingIOError:
+            frame = self._line.recv(_cells.FRAME)
+        except OSError as error:
+            self.hung_up |= not isinstance(error, BlockingIOError)
             return None
+        self.hung_up |= not frame
+        return frame or None

@@ -141,10 +141,10 @@ class NamespaceSession:
 
     def _recover(self, kept: int) -> SessionState:
         """Bring the state before the broken cell back."""
-        base = kept == self._record.snapshot
-        if base and self._record.repeatable and self._repeat(kept):
+        usable = kept == self._record.snapshot and not self._interpreter.hung_up
+        if usable and self._record.repeatable and self._repeat(kept):
             return SessionState.ROLLED_BACK
-        if self._interpreter.running:
+        if kept or self._interpreter.running:
             self._interpreter.end(keep=0)
         self._interpreter.streams.take()
         self._interpreter.start()

@@ -18,19 +18,22 @@ from agent_envs.sandboxes.namespaces._entry import PRIVATE
 from agent_envs.sandboxes.namespaces._streams import Streams
 from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 
-# The redirection holds for one command; the shell keeps its own copy of the line where no program inherits it.
+# The redirections hold for one command, even if it closes its output for good; the shell keeps its own copies of the
+# line and the pipes where no program inherits them.
 _BASH = r"""
 shopt -s expand_aliases
+exec 5>&1 6>&2
 while IFS= read -r -d '' -u 3 agent_command; do
-  eval "$agent_command" 3<&- </dev/null
+  eval "$agent_command" </dev/null >&5 2>&6 3<&- 5>&- 6>&-
   printf '%s %s\0' "$?" "$PWD" >&3
 done
 """
 # A shell without `read -d`: a command comes as one line, with its backslashes and line ends written in octal.
 _SH = r"""
+exec 5>&1 6>&2
 while IFS= read -r agent_command <&3; do
   agent_command=$(printf '%b.' "$agent_command")
-  eval "${agent_command%.}" 3<&- </dev/null
+  eval "${agent_command%.}" </dev/null >&5 2>&6 3<&- 5>&- 6>&-
   printf '%s %s\0' "$?" "$PWD" >&3
 done
 """
@@ -58,7 +61,7 @@ class NamespaceShell:
         if self._closed:
             raise ToolFailed("this shell is closed; open a new one")
         if "\0" in command:
-            raise ToolFailed("a command line cannot hold a zero byte")
+            return RunResult(status=Status.ERROR, stderr=b"a command line cannot hold a zero byte\n", exit_code=126)
         try:
             return self._run(command.encode("utf-8", "surrogateescape"), timeout_s)
         except OutOfMemory:

@@ -18,7 +18,7 @@ from types import ModuleType, TracebackType
 from typing import Any, NoReturn, Self
 
 from agent_envs.sandboxes.namespaces import _init, _kernel, _rootfs, _seccomp, _wire
-from agent_envs.sandboxes.namespaces._entry import Settings
+from agent_envs.sandboxes.namespaces._entry import Settings, fork_hooks
 from agent_envs.sandboxes.protocol import Limits
 
 _OWN_TREE = _kernel.NEW_MOUNTS | _kernel.NEW_IPC | _kernel.NEW_HOST_NAME | _kernel.NEW_CGROUP | _kernel.NEW_NET
@@ -58,6 +58,8 @@ def main(descriptor: int) -> NoReturn:
         plan = _wire.receive(connection)
         if plan is None:
             os._exit(0)
+        # What a guest would inherit must not be the host's: until here it told why the zygote could not start.
+        os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 2)
         zygote = _Zygote(connection, _settle(_rootfs.Plan(**plan.header)))
         _wire.send(connection, {"ready": True})
         zygote.serve()
@@ -113,8 +115,12 @@ def _import(plan: _rootfs.Plan) -> None:
     sys.path[:] = [entry for entry in path if not entry.endswith("-packages")]
     if plan.packages_at not in sys.path:
         sys.path.append(plan.packages_at)
+    # What these modules want done in every fork costs each guest a third of a millisecond, and would make `random` differ
+    # between equal episodes: it is left to the forks that the guest makes itself.
+    register, os.register_at_fork = os.register_at_fork, lambda **hooks: fork_hooks.append(hooks)
     for name in (*_COMMON, *plan.preload):
         __import__(name)
+    os.register_at_fork = register
     sys.path.insert(0, "")
 
 
@@ -166,7 +172,11 @@ class _Zygote:
             self.connection.detach()
             control = socket.socket(fileno=descriptors[0])
             with LastWords(control):
-                _init.main(control, Settings(Limits(**header["limits"]), header["grouped"], self.user, program))
+                doors = descriptors[1:]
+                for door in doors:
+                    os.write(door, b"0")
+                    os.close(door)
+                _init.main(control, Settings(Limits(**header["limits"]), bool(doors), self.user, program))
         for descriptor in descriptors:
             os.close(descriptor)
         if process >= 0:

@@ -8,8 +8,9 @@ import os
 import socket
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from io import FileIO
 
 from agent_envs.errors import InfraError, SandboxUnavailable, boundary
 from agent_envs.sandboxes.namespaces import _boot, _plan, _wire
@@ -63,26 +64,29 @@ class _Zygote:
     @classmethod
     def start(cls, plan: Plan) -> _Zygote:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            pid = _execute(theirs.fileno())
-        ours.settimeout(_START_S)
-        zygote = cls(ours, pid)
-        try:
-            with boundary(SandboxUnavailable, "start the process that starts sandboxes"):
-                ours.send(os.fsencode(os.path.dirname(_boot.__file__)))
-                _wire.send(ours, asdict(plan))
-                _answer(_wire.receive(ours))
-        except InfraError:
-            zygote.close()
-            raise
+        complaints, complain = os.pipe()
+        with theirs, open(complaints, "rb", buffering=0) as errors:
+            try:
+                pid = _execute(theirs.fileno(), complain)
+            finally:
+                os.close(complain)
+                theirs.close()
+            ours.settimeout(_START_S)
+            zygote = cls(ours, pid)
+            try:
+                with boundary(SandboxUnavailable, "start the process that starts sandboxes"):
+                    _introduce(ours, plan, errors)
+            except InfraError:
+                zygote.close()
+                raise
         ours.settimeout(_ANSWER_S)
         return zygote
 
-    def birth(self, limits: Limits, *, grouped: bool) -> Birth:
-        """Have process 1 of a new episode made."""
+    def birth(self, limits: Limits, *, doors: Sequence[int]) -> Birth:
+        """Have process 1 of a new episode made, which goes through these doors of a control group first."""
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            _wire.send(self._connection, {"limits": asdict(limits), "grouped": grouped}, descriptors=[theirs.fileno()])
+            _wire.send(self._connection, {"limits": asdict(limits)}, descriptors=[theirs.fileno(), *doors])
         try:
             message = _answer(_wire.receive(self._connection))
         except BaseException:
@@ -97,6 +101,16 @@ class _Zygote:
             os.waitpid(self._pid, os.WNOHANG)
 
 
+def _introduce(connection: socket.socket, plan: Plan, errors: FileIO) -> None:
+    try:
+        connection.send(os.fsencode(os.path.dirname(_boot.__file__)))
+        _wire.send(connection, asdict(plan))
+        _answer(_wire.receive(connection))
+    except OSError as error:
+        os.set_blocking(errors.fileno(), False)
+        raise ConnectionError((errors.read(1 << 16) or b"").decode(errors="replace").strip() or str(error)) from error
+
+
 def _answer(message: _wire.Message | None) -> _wire.Message:
     if message is None:
         raise ConnectionError("it ended without a word")
@@ -108,13 +122,13 @@ def _answer(message: _wire.Message | None) -> _wire.Message:
     return message
 
 
-def _execute(connection: int) -> int:
+def _execute(connection: int, errors: int) -> int:
     """Execute the zygote, which finds its socket and its own source at fixed descriptors."""
     python = _plan.interpreter()
     source = os.open(_boot.__file__, os.O_RDONLY | os.O_CLOEXEC)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     # Out of the way of the numbers they are to get.
-    high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 16) for each in (null, null, null, connection, source)]
+    high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 16) for each in (null, null, errors, connection, source)]
     try:
         return os.posix_spawn(
             python,
@@ -152,19 +166,19 @@ class _Zygotes:
         self.lock = threading.Lock()
         self._living: dict[tuple[str, ...], _Zygote] = {}
 
-    def birth(self, packages: tuple[str, ...], limits: Limits, *, grouped: bool) -> Birth:
+    def birth(self, packages: tuple[str, ...], limits: Limits, *, doors: Sequence[int]) -> Birth:
         plan = _plan.plan_for(packages)
         with self.lock:
             zygote = self._living.get(packages)
             if zygote is not None:
                 try:
-                    return zygote.birth(limits, grouped=grouped)
+                    return zygote.birth(limits, doors=doors)
                 except OSError:
                     # It was killed, or hangs. That is over with it; a new one starts afresh.
                     zygote.close()
             zygote = self._living[packages] = _Zygote.start(plan)
             with boundary(SandboxUnavailable, "start a sandbox"):
-                return zygote.birth(limits, grouped=grouped)
+                return zygote.birth(limits, doors=doors)
 
     def after_fork(self) -> None:
         self.lock = threading.Lock()
