@@ -6,7 +6,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from agent_envs.verifiers.guests import guest_program
+from agent_envs.verifiers.guests import open_guest
 from agent_envs.verifiers.literals import LiteralMalformed, decode, encode
 from agent_envs.verifiers.submission import clipped
 
@@ -22,7 +22,7 @@ class Dialogue:
     """One guest program that answers each message with one message."""
 
     def __init__(self, sandbox: Sandbox, module: str, *, start_s: float = 60.0) -> None:
-        self.channel = sandbox.open_channel(guest_program("literals", module))
+        self.channel = open_guest(sandbox, "literals", module)
         try:
             self.hear(timeout_s=start_s)
         except Silence as silence:  # importing its packages failed, and no answer of an agent is in play yet

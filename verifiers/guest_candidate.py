@@ -40,7 +40,7 @@ def serve(receive: Callable[[], bytes], send: Callable[[bytes], None]) -> None:
 class _Candidate:
     def __init__(self, job: dict[str, str]) -> None:
         self.sources = [job["preamble"], job["source"]]
-        self.call_s = int(job["call_s"])
+        self.call_s = float(job["call_s"])
         self.materialise = int(job["materialise"])
         self.module = sys.modules["solution"] = ModuleType("solution")
 
@@ -55,7 +55,7 @@ class _Candidate:
         try:
             return step()
         except LiteralRefused as refusal:
-            return b"X" + encode(str(refusal))
+            return b"X" + encode(f"returned {refusal}")
         except BaseException as error:  # noqa: BLE001 - foreign code may raise anything, SystemExit included
             return b"X" + encode(f"raised {type(error).__name__} outside a call that can report it")
 
@@ -63,7 +63,7 @@ class _Candidate:
         used = getrusage(RUSAGE_SELF)
         hard = getrlimit(RLIMIT_CPU)[1]
         with suppress(ValueError, OSError):  # where it is refused, the host's clock is the only limit
-            setrlimit(RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + self.call_s, hard))
+            setrlimit(RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime + self.call_s), hard))
 
     def _load(self) -> bytes:
         for source in self.sources:
@@ -98,7 +98,7 @@ class _Candidate:
             return value
         items = list(islice(value, self.materialise + 1))
         if len(items) > self.materialise:
-            raise LiteralRefused(f"an iterable yielded more than {self.materialise} items")
+            raise LiteralRefused(f"an iterable of more than {self.materialise} items")
         return items
 
 

@@ -17,6 +17,8 @@ _EVALUATING = (
     "reasoning_gym.games.n_queens",
 )
 
+_GRIDS = ("arc_agi", "rearc")
+
 
 def serve(receive: Callable[[], bytes], send: Callable[[bytes], None]) -> None:
     """Score one answer."""
@@ -27,4 +29,13 @@ def serve(receive: Callable[[], bytes], send: Callable[[bytes], None]) -> None:
     dataset = create_dataset(name, **config)
     send(encode("made"))
     entry, answer = decode(receive())
+    if name in _GRIDS:
+        entry["metadata"] = _rows(entry["metadata"])
     send(encode(float(dataset.score_answer(answer, entry))))
+
+
+def _rows(grid: object) -> object:
+    """The tuples that JSON had turned into lists; the scorers of grids compare tuples."""
+    if isinstance(grid, list):
+        return tuple(_rows(item) for item in grid)
+    return {key: _rows(item) for key, item in grid.items()} if isinstance(grid, dict) else grid

@@ -38,7 +38,7 @@ class MathAnswer:
             return Verdict.unresolved("nothing was submitted")
         answer = unwrapped(artifact.answer)
         seen: dict[str, Any] = {"answer": clipped(answer), "expected": [clipped(gold) for gold in golds[:10]]}
-        if len(answer) > MAX_CHARACTERS or "__" in answer:
+        if not answer or len(answer) > MAX_CHARACTERS or "__" in answer:
             return Verdict.unresolved("the answer is no expression", **{**seen, "characters": len(answer)})
         require("math_verify", "math-verify", extra="math")
         with closing(self.start(packages=("math-verify",))) as sandbox:

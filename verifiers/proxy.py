@@ -6,6 +6,7 @@ alone, on a channel that the program's process never had.
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from contextlib import ExitStack, closing
@@ -14,7 +15,7 @@ from signal import SIGXCPU
 from typing import Any
 
 from agent_envs.verifiers.guest_candidate import TOKEN_BYTES
-from agent_envs.verifiers.guests import guest_program
+from agent_envs.verifiers.guests import open_guest
 from agent_envs.verifiers.literals import LiteralMalformed, LiteralRefused, decode, encode
 from agent_envs.verifiers.submission import StartSandbox, any_sandbox, clipped, stated, submission
 
@@ -48,22 +49,23 @@ class ProxyVerifier:
         """The verdict of the task's asserts on the submitted program."""
         call_s = stated(task, "time_s", float, self.call_s)
         total_s = stated(task, "total_s", float, self.total_s)
-        job = _checks(task, cpu_s=round(total_s) + 1)
+        job = _checks(task, cpu_s=math.ceil(total_s))
         program = submission(task, artifact)
         if program.missing:
             return program.missing
         candidate = {
             "preamble": stated(task, "preamble", str, ""),
             "source": program.source,
-            "call_s": round(call_s) + 1,
+            "call_s": call_s,
             "materialise": stated(task, "materialise", int, 0),
         }
         with ExitStack() as stack:
-            sandboxes = [stack.enter_context(closing(self.start())) for _ in range(2)]
-            program.place(sandboxes[0])
+            checker = open_guest(stack.enter_context(closing(self.start())), "literals", "guest_checker")
+            sandbox = stack.enter_context(closing(self.start()))  # while the checker's guest wakes up
+            program.place(sandbox)
             relay = _Relay(
-                sandboxes[0].open_channel(guest_program("literals", "guest_candidate")),
-                sandboxes[1].open_channel(guest_program("literals", "guest_checker")),
+                open_guest(sandbox, "literals", "guest_candidate"),
+                checker,
                 call_wall_s=call_s * WALL_PER_CPU,
                 deadline=time.monotonic() + total_s * WALL_PER_CPU,
             )
@@ -78,6 +80,8 @@ def _checks(task: Task, *, cpu_s: int) -> dict[str, object]:
     job |= {"asserts": stated(task, "asserts", list, []), "entry_points": names, "cpu_s": cpu_s}
     if not names or not all(isinstance(name, str) and name.isidentifier() for name in names):
         raise TaskError(f"the secret of task {task.id!r} names no entry point; add 'entry_point': the function's name")
+    if not all(isinstance(check, str) for check in stated(task, "asserts", list, [])):
+        raise TaskError(f"the 'asserts' of task {task.id!r} are not all source text")
     if bool(job["test"]) == bool(job["asserts"]):
         raise TaskError(f"the secret of task {task.id!r} needs either 'test' or a non-empty 'asserts'")
     try:
