@@ -7,52 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass, field
 
 from agent_envs.errors import ToolFailed
 from agent_envs.sandboxes.namespaces._control import Control, Exit, OutOfMemory
 from agent_envs.sandboxes.namespaces._interpreter import Interpreter, Reply
+from agent_envs.sandboxes.namespaces._record import Cell, Record
 from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 
 _REPLAY_S = 2.0
 """What repeating the cells since the last snapshot may take, which took a quarter of it at most the first time."""
-_LONGEST_REPLAY_S = 0.5
-_LARGEST_RECORD = 16 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    number: int
-    code: bytes
-    seconds: float
-
-
-@dataclass(slots=True)
-class _Record:
-    """The cells that have to be repeated on a base: an interpreter that has run nothing, or a snapshot."""
-
-    snapshot: int = 0
-    """The pid of the snapshot; 0 for an interpreter that has run nothing."""
-    cells: list[_Cell] = field(default_factory=list)
-    complete: bool = True
-
-    def add(self, cell: _Cell) -> None:
-        if sum(len(other.code) for other in (*self.cells, cell)) > _LARGEST_RECORD:
-            self.complete = False
-            self.cells.clear()
-        if self.complete:
-            self.cells.append(cell)
-
-    def rebase(self, snapshot: int, through: int) -> None:
-        """Start from a newer snapshot, which has seen the cells up to this one."""
-        self.snapshot = snapshot
-        self.cells = [cell for cell in self.cells if cell.number > through]
-        self.complete = True
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether repeating the cells leads back to the present in reasonable time."""
-        return self.complete and sum(cell.seconds for cell in self.cells) <= _LONGEST_REPLAY_S
 
 
 class NamespaceSession:
@@ -67,7 +30,7 @@ class NamespaceSession:
     def __init__(self, control: Control, *, output_bytes: int) -> None:
         self._control = control
         self._interpreter = Interpreter(control, output_bytes)
-        self._record = _Record()
+        self._record = Record()
         self._count = 0
         self._save_first = False
         self._closed = False
@@ -96,14 +59,14 @@ class NamespaceSession:
         if not self._interpreter.running:
             self._interpreter.start()
         self._count += 1
-        reply = self._attempt(_Cell(self._count, code, 0.0), began + timeout_s)
+        reply = self._attempt(Cell(self._count, code), began + timeout_s)
         seconds = time.monotonic() - began
         if isinstance(reply, Reply):
-            self._record.add(_Cell(self._count, code, seconds))
+            self._record.add(Cell(self._count, code, seconds))
             return self._finished(reply, seconds)
         return self._broken(reply, seconds, kills)
 
-    def _attempt(self, cell: _Cell, deadline: float) -> Reply | Status:
+    def _attempt(self, cell: Cell, deadline: float) -> Reply | Status:
         save_first, self._save_first = self._save_first, False
         reply = self._interpreter.run(cell.number, cell.code, save_first=save_first, deadline=deadline)
         self._note_snapshots()
@@ -148,20 +111,24 @@ class NamespaceSession:
             self._interpreter.end(keep=0)
         self._interpreter.streams.take()
         self._interpreter.start()
-        self._record = _Record()
+        self._record = Record()
         self._save_first = False
         return SessionState.LOST
 
     def _repeat(self, kept: int) -> bool:
+        cells = list(self._record.cells)
         if kept:
             self._interpreter.wake()
+            self._record.consume_base()
             self._save_first = True
         else:
             self._interpreter.start()
         deadline = time.monotonic() + _REPLAY_S
-        for cell in list(self._record.cells):
+        for cell in cells:
             if not isinstance(self._attempt(cell, deadline), Reply):
                 return False
+            if kept:
+                self._record.add(cell)
             self._interpreter.streams.take()
         return True
 
