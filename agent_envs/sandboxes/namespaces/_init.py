@@ -86,6 +86,8 @@ class _Init:
             "read": self._read,
             "write": self._write,
             "walk": self._walk,
+            "pack": self._pack,
+            "unpack": self._unpack,
         }
 
     def serve(self) -> NoReturn:
@@ -229,3 +231,27 @@ class _Init:
                 files.append((path, len(content)))
                 contents.append(content)
         _wire.send(self._control, {"reply": True, "files": files, "rejected": rejected}, b"".join(contents))
+
+    def _pack(self, _: _wire.Message) -> None:
+        """Hand out the workspace to be unpacked elsewhere; the guests go on."""
+        entries, contents = [], []
+        try:
+            for path, mode, content in _workspace.pack(self._workspace):
+                entries.append((path, mode, len(content)))
+                contents.append(content)
+        except OSError as error:
+            raise _workspace.Refused(f"the workspace changes while it is copied: {error}") from error
+        _wire.send(self._control, {"reply": True, "entries": entries}, b"".join(contents))
+
+    def _unpack(self, message: _wire.Message) -> None:
+        """Replace the workspace with what was packed elsewhere."""
+        body, start = memoryview(message.body), 0
+        entries = []
+        for path, mode, size in message.header["entries"]:
+            entries.append((path, mode, bytes(body[start : start + size])))
+            start += size
+        try:
+            _workspace.unpack(self._workspace, entries)
+        except OSError as error:
+            raise _workspace.Refused(f"the workspace cannot be replaced: {error}") from error
+        _wire.send(self._control, {"reply": True})

@@ -23,7 +23,8 @@ def run_to_end(
     streams = Streams(limit).open()
     feed = _Feed(stdin)
     try:
-        number = control.spawn(str(order.pop("kind")), feed.guest_end | streams.guest_ends, body, **order)
+        details = {name: value for name, value in order.items() if name != "kind"}
+        number = control.spawn(str(order["kind"]), feed.guest_end | streams.guest_ends, body, **details)
         streams.close_guest_ends()
         feed.close_guest_end()
         cause = _watch(control, number, streams, feed, deadline=began + timeout_s)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from agent_envs.artifact import Artifact
 from agent_envs.errors import ConfigError, ToolFailed
 from agent_envs.sandboxes.namespaces import _run
 from agent_envs.sandboxes.namespaces._channel import NamespaceChannel
 from agent_envs.sandboxes.namespaces._control import Control, OutOfMemory
+from agent_envs.sandboxes.namespaces._journal import CellRan, Entry, Journal, Ran, Written
 from agent_envs.sandboxes.namespaces._session import NamespaceSession
 from agent_envs.sandboxes.namespaces._shell import NamespaceShell
 from agent_envs.sandboxes.protocol import Limits, RunResult, SessionState, Status
@@ -32,6 +34,9 @@ class NamespaceSandbox:
         self._control = control
         self._limits = limits
         self._packages = packages
+        self._journal = Journal()
+        self._session: NamespaceSession | None = None
+        self._copied_session: NamespaceSession | None = None
 
     @property
     def isolation(self) -> str:
@@ -60,7 +65,13 @@ class NamespaceSandbox:
 
     def open_python(self) -> NamespaceSession:
         """Start an interpreter that keeps its state."""
-        return NamespaceSession(self._control, output_bytes=self._limits.output_bytes)
+        session, self._copied_session = self._copied_session, None
+        if session is None or not session.alive:
+            name = self._session.name + 1 if self._session is not None else 1
+            limit = self._limits.output_bytes
+            session = NamespaceSession(self._control, self._journal, output_bytes=limit, name=name)
+        self._session = session
+        return session
 
     def open_shell(self) -> NamespaceShell:
         """Start a shell that keeps its state."""
@@ -81,6 +92,7 @@ class NamespaceSandbox:
         """Write a regular file of the workspace, making its folders; links are not followed."""
         try:
             self._control.ask({"order": "write", "path": path}, content)
+            self._journal.add(Written(path, content))
         except OutOfMemory:
             raise ToolFailed(_NO_MEMORY) from None
 
@@ -97,8 +109,38 @@ class NamespaceSandbox:
         return Artifact(files=files, rejected=dict(answer.header["rejected"]))
 
     def fork(self) -> NamespaceSandbox:
-        """Not possible yet: raises `ToolFailed`."""
-        raise ToolFailed("this sandbox cannot be copied")
+        """A second, independent sandbox with a copy of this one's workspace; its `open_python` goes on where the Python
+        session of this one that was opened last is now.
+
+        The session is copied by running again, in order, what has led to it: the cells that became part of its state, and
+        the files and programs before them. It is a copy only if each cell shows the same again; where one does not
+        (it looks at the clock, draws true random numbers), `ToolFailed` is raised and nothing is left behind. It takes
+        as long as those cells took. /tmp is not copied, nor are running programs and shells.
+        """
+        twin = start_namespace_sandbox(limits=self._limits, packages=self._packages)
+        try:
+            if self._session is not None and self._session.alive:
+                twin._repeat(self._journal.story_of(self._session.name))
+            files = self._control.ask({"order": "pack"})
+            twin._control.ask({"order": "unpack", "entries": files.header["entries"]}, files.body)
+        except OutOfMemory:
+            twin.close()
+            raise ToolFailed(_NO_MEMORY) from None
+        except BaseException:
+            twin.close()
+            raise
+        return twin
+
+    def _repeat(self, story: Iterator[Entry]) -> None:
+        session = self._copied_session = self.open_python()
+        for entry in story:
+            match entry:
+                case Written(path, content):
+                    self.write_file(path, content)
+                case Ran(order, body, stdin, seconds):
+                    self._run(order, body, stdin, seconds * 4.0 + 1.0)
+                case CellRan():
+                    session.repeat(replace(entry, session=session.name))
 
     def close(self) -> None:
         """Destroy it and everything it started; idempotent."""
@@ -107,7 +149,9 @@ class NamespaceSandbox:
     def _run(self, order: dict[str, object], body: bytes, stdin: bytes, timeout_s: float) -> RunResult:
         limit = self._limits.output_bytes
         try:
-            return _run.run_to_end(self._control, limit, order, body=body, stdin=stdin, timeout_s=timeout_s)
+            result = _run.run_to_end(self._control, limit, order, body=body, stdin=stdin, timeout_s=timeout_s)
+            self._journal.add(Ran(order, body, stdin, result.wall_s))
+            return result
         except OutOfMemory:
             return RunResult(
                 status=Status.OUT_OF_MEMORY,

@@ -11,9 +11,12 @@ import time
 from agent_envs.errors import ToolFailed
 from agent_envs.sandboxes.namespaces._control import Control, Exit, OutOfMemory
 from agent_envs.sandboxes.namespaces._interpreter import Interpreter, Reply
+from agent_envs.sandboxes.namespaces._journal import CellRan, Journal, fingerprint
 from agent_envs.sandboxes.namespaces._record import Cell, Record
 from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 
+_PATIENCE = 4.0
+"""How many times longer a cell may take when it is repeated in a copy."""
 _REPLAY_S = 2.0
 """What repeating the cells since the last snapshot may take, which took a quarter of it at most the first time."""
 
@@ -27,8 +30,11 @@ class NamespaceSession:
     own running no snapshot can be taken, and a broken cell may then cost the whole state; the result says so.
     """
 
-    def __init__(self, control: Control, *, output_bytes: int) -> None:
+    def __init__(self, control: Control, journal: Journal, *, output_bytes: int, name: int) -> None:
+        self.name = name
+        """Its number among the sessions of the sandbox."""
         self._control = control
+        self._journal = journal
         self._interpreter = Interpreter(control, output_bytes)
         self._record = Record()
         self._count = 0
@@ -54,6 +60,21 @@ class NamespaceSession:
                 self._interpreter.end(keep=0)
         self._interpreter.close()
 
+    @property
+    def alive(self) -> bool:
+        """Whether there is a state that could be copied."""
+        return not self._closed
+
+    def repeat(self, cell: CellRan) -> None:
+        """Run a cell of another session under its number; raises `ToolFailed` where something else is seen."""
+        self._count = cell.number - 1
+        result = self._run(cell.code, _PATIENCE * cell.seconds + 1.0)
+        if result.state is not SessionState.KEPT or fingerprint(result) != cell.seen:
+            raise ToolFailed(
+                f"the session cannot be copied: cell {cell.number} gave another result when it was repeated, as code does "
+                "that depends on time, on other processes or on chance"
+            )
+
     def _run(self, code: bytes, timeout_s: float) -> RunResult:
         began, kills = time.monotonic(), self._control.oom_kills()
         if not self._interpreter.running:
@@ -63,7 +84,9 @@ class NamespaceSession:
         seconds = time.monotonic() - began
         if isinstance(reply, Reply):
             self._record.add(Cell(self._count, code, seconds))
-            return self._finished(reply, seconds)
+            result = self._finished(reply, seconds)
+            self._journal.add(CellRan(self.name, self._count, code, seconds, fingerprint(result)))
+            return result
         return self._broken(reply, seconds, kills)
 
     def _attempt(self, cell: Cell, deadline: float) -> Reply | Status:
@@ -112,6 +135,7 @@ class NamespaceSession:
         self._interpreter.streams.take()
         self._interpreter.start()
         self._record = Record()
+        self._journal.forget_session(self.name)
         self._save_first = False
         return SessionState.LOST
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agent_envs.sandboxes.namespaces import _kernel
 
@@ -66,30 +67,70 @@ def write(folder: int, path: str, content: bytes) -> None:
 
 def walk(folder: int) -> Iterator[tuple[str, str]]:
     """All of the workspace but its folders: (path, why it is not carried), the latter empty for a regular file."""
+    for path, mode, _ in _scan(folder):
+        if not stat.S_ISDIR(mode):
+            yield path, _KINDS.get(stat.S_IFMT(mode), "not a regular file")
+
+
+_KINDS = {stat.S_IFREG: "", stat.S_IFLNK: "a symbolic link", 0: "cannot be looked into"}
+
+
+def pack(folder: int) -> Iterator[tuple[str, int, bytes]]:
+    """All of the workspace as (path, mode, content): folders before what is in them, of a link its target.
+
+    What is neither a file nor a folder nor a link stays behind. Raises `Refused` where something cannot be read.
+    """
+    for path, mode, target in _scan(folder):
+        if mode == 0:
+            raise Refused(f"{path} cannot be looked into")
+        if stat.S_ISREG(mode):
+            yield path, mode, read(folder, path, 1 << 40)
+        elif stat.S_ISDIR(mode) or stat.S_ISLNK(mode):
+            yield path, mode, os.fsencode(target)
+
+
+def unpack(folder: int, entries: Iterable[tuple[str, int, bytes]]) -> None:
+    """Make the workspace hold exactly what was packed."""
+    for name in os.listdir(PLACE):
+        place = f"{PLACE}/{name}"
+        if os.path.isdir(place) and not os.path.islink(place):
+            shutil.rmtree(place)
+        else:
+            os.unlink(place)
+    modes = []
+    for path, mode, content in entries:
+        if stat.S_ISDIR(mode):
+            _make_folders(folder, f"{path}/.")
+        elif stat.S_ISLNK(mode):
+            os.symlink(os.fsdecode(content), f"{PLACE}/{path}")
+            continue
+        else:
+            write(folder, path, content)
+        modes.append((path, stat.S_IMODE(mode)))
+    # Folders last, and the deepest first: one that may not be entered must be filled before.
+    for path, permissions in reversed(modes):
+        os.chmod(f"{PLACE}/{path}", permissions)
+
+
+def _scan(folder: int) -> Iterator[tuple[str, int, str]]:
+    """All of the workspace as (path, mode, target of a link); the mode is 0 where a folder cannot be looked into."""
     waiting = ["."]
     while waiting:
         here = waiting.pop()
         try:
             descriptor = _kernel.open_beneath(folder, here, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            yield here, os.strerror(error.errno or 0)
+        except OSError:
+            yield here, 0, ""
             continue
         try:
-            with os.scandir(descriptor) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    path = entry.name if here == "." else f"{here}/{entry.name}"
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(path)
-                    else:
-                        yield path, _kind(entry)
+            for name in sorted(os.listdir(descriptor)):
+                mode = os.lstat(name, dir_fd=descriptor).st_mode
+                path = name if here == "." else f"{here}/{name}"
+                if stat.S_ISDIR(mode):
+                    waiting.append(path)
+                yield path, mode, os.readlink(name, dir_fd=descriptor) if stat.S_ISLNK(mode) else ""
         finally:
             os.close(descriptor)
-
-
-def _kind(entry: os.DirEntry[str]) -> str:
-    if entry.is_symlink():
-        return "a symbolic link"
-    return "" if entry.is_file(follow_symlinks=False) else "not a regular file"
 
 
 def _make_folders(folder: int, path: str) -> None:
