@@ -112,10 +112,10 @@ class NamespaceSandbox:
         """A second, independent sandbox with a copy of this one's workspace; its `open_python` goes on where the Python
         session of this one that was opened last is now.
 
-        The session is copied by running again, in order, what has led to it: the cells that became part of its state, and
-        the files and programs before them. It is a copy only if each cell shows the same again; where one does not
-        (it looks at the clock, draws true random numbers), `ToolFailed` is raised and nothing is left behind. It takes
-        as long as those cells took. /tmp is not copied, nor are running programs and shells.
+        The session is copied by running again, in order, what has led to it: the cells that became part of its state,
+        and the files and programs before them. It counts as a copy only if each cell shows the same again; where one
+        does not (it looks at the clock, draws true random numbers), `ToolFailed` is raised and nothing is left behind.
+        It takes as long as those cells took. /tmp is not copied, nor are running programs and shells.
         """
         twin = start_namespace_sandbox(limits=self._limits, packages=self._packages)
         try:

@@ -71,8 +71,8 @@ class NamespaceSession:
         result = self._run(cell.code, _PATIENCE * cell.seconds + 1.0)
         if result.state is not SessionState.KEPT or fingerprint(result) != cell.seen:
             raise ToolFailed(
-                f"the session cannot be copied: cell {cell.number} gave another result when it was repeated, as code does "
-                "that depends on time, on other processes or on chance"
+                f"the session cannot be copied: cell {cell.number} gave another result when it was repeated, as "
+                "code does that depends on time, on other processes or on chance"
             )
 
     def _run(self, code: bytes, timeout_s: float) -> RunResult:
@@ -151,8 +151,6 @@ class NamespaceSession:
         for cell in cells:
             if not isinstance(self._attempt(cell, deadline), Reply):
                 return False
-            if kept:
-                self._record.add(cell)
             self._interpreter.streams.take()
         return True
 
