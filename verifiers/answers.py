@@ -6,10 +6,9 @@ import math
 import re
 import unicodedata
 from fractions import Fraction
-from typing import Any
 
 from agent_envs.verifiers.numerals import NotANumber, exact, last_mentioned
-from agent_envs.verifiers.submission import clipped, stated
+from agent_envs.verifiers.submission import Evidence, clipped, stated
 
 from agent_envs.artifact import Artifact, Verdict
 from agent_envs.errors import TaskError
@@ -40,7 +39,7 @@ class TextAnswer:
         if not artifact.submitted:
             return Verdict.unresolved("nothing was submitted")
         answer = self._normal(artifact.answer, ignore_case)
-        seen: dict[str, Any] = {"answer": clipped(answer), "expected": [clipped(gold) for gold in golds[:10]]}
+        seen: Evidence = {"answer": clipped(answer), "expected": [clipped(gold) for gold in golds[:10]]}
         return Verdict.resolved(**seen) if answer in golds else Verdict.unresolved("the answer differs", **seen)
 
     @staticmethod
@@ -67,7 +66,7 @@ class NumberAnswer:
         read = last_mentioned if _extracts(task) else exact
         if not artifact.submitted:
             return Verdict.unresolved("nothing was submitted")
-        seen: dict[str, Any] = {
+        seen: Evidence = {
             "answer": clipped(artifact.answer),
             "expected": [_shown(gold) for gold in expected(task)[:10]],
         }

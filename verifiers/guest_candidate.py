@@ -15,9 +15,11 @@ from itertools import islice
 from os import _exit, getpid
 from resource import RLIMIT_CPU, RUSAGE_SELF, getrlimit, getrusage, setrlimit
 from types import ModuleType
+from typing import TypeVar
 
 from agent_envs.verifiers.literals import LiteralRefused, decode, encode
 
+T = TypeVar("T")
 TOKEN_BYTES = 16
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _EXCEPTIONS = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}
@@ -52,12 +54,10 @@ class _Candidate:
 
     def _guarded(self, step: Callable[[], bytes]) -> bytes:
         self._allow_cpu()
-        try:
-            return step()
-        except LiteralRefused as refusal:
-            return b"X" + encode(f"returned {refusal}")
-        except BaseException as error:  # noqa: BLE001 - foreign code may raise anything, SystemExit included
-            return b"X" + encode(f"raised {type(error).__name__} outside a call that can report it")
+        reply, error = _attempted(step)
+        if isinstance(error, LiteralRefused):
+            return b"X" + encode(f"returned {error}")
+        return reply if reply is not None else b"X" + encode(f"raised {type(error).__name__}, which ends a program")
 
     def _allow_cpu(self) -> None:
         used = getrusage(RUSAGE_SELF)
@@ -67,11 +67,13 @@ class _Candidate:
 
     def _load(self) -> bytes:
         for source in self.sources:
-            try:
-                exec(compile(source, "solution.py", "exec", dont_inherit=True), vars(self.module))
-            except Exception as error:  # noqa: BLE001 - whatever loading raises is a property of the program
+            _, error = _attempted(lambda source=source: self._execute(source))  # type: ignore[misc]
+            if error is not None:
                 return b"X" + encode(f"could not be loaded: {type(error).__name__}: {_words(error)}")
         return b"R" + encode((None, None))
+
+    def _execute(self, source: str) -> None:
+        exec(compile(source, "solution.py", "exec", dont_inherit=True), vars(self.module))
 
     def _call(self, request: bytes) -> bytes:
         name, args, kwargs = decode(request)
@@ -79,12 +81,9 @@ class _Candidate:
         if function is None:
             return b"X" + encode(f"does not define {name}")
         before = b"" if all(type(arg) in _PLAIN for arg in (*args, *kwargs.values())) else encode((args, kwargs))
-        error: Exception | None = None
-        value: object = None
-        try:
-            value = self._plain(function(*args, **kwargs))
-        except Exception as raised:  # noqa: BLE001 - a call that raises is an answer too
-            error = raised
+        value, error = _attempted(lambda: self._plain(function(*args, **kwargs)))
+        if error is not None and (isinstance(error, LiteralRefused) or not isinstance(error, Exception)):
+            raise error
         state = (args, kwargs) if before and encode((args, kwargs)) != before else None
         if error is None:
             return b"R" + encode((value, state))
@@ -102,11 +101,18 @@ class _Candidate:
         return items
 
 
-def _builtin_bases(error: Exception) -> list[str]:
+def _attempted(step: Callable[[], T]) -> tuple[T | None, BaseException | None]:
+    try:
+        return step(), None
+    except BaseException as error:  # noqa: BLE001 - foreign code may raise anything, and all of it is an answer
+        return None, error
+
+
+def _builtin_bases(error: BaseException) -> list[str]:
     return [kind.__name__ for kind in type(error).__mro__ if _EXCEPTIONS.get(kind.__name__) is kind]
 
 
-def _arguments(error: Exception) -> tuple[object, ...]:
+def _arguments(error: BaseException) -> tuple[object, ...]:
     try:
         encode(error.args)
     except LiteralRefused:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from typing import Any
 
 from agent_envs.verifiers.answers import expected, unwrapped
 from agent_envs.verifiers.dialogue import Dialogue, Silence, require
-from agent_envs.verifiers.submission import StartSandbox, any_sandbox, clipped
+from agent_envs.verifiers.submission import Evidence, StartSandbox, any_sandbox, clipped
 
 from agent_envs.artifact import Artifact, Verdict
 from agent_envs.errors import TaskError
@@ -37,7 +36,7 @@ class MathAnswer:
         if not artifact.submitted:
             return Verdict.unresolved("nothing was submitted")
         answer = unwrapped(artifact.answer)
-        seen: dict[str, Any] = {"answer": clipped(answer), "expected": [clipped(gold) for gold in golds[:10]]}
+        seen: Evidence = {"answer": clipped(answer), "expected": [clipped(gold) for gold in golds[:10]]}
         if not answer or len(answer) > MAX_CHARACTERS or "__" in answer:
             return Verdict.unresolved("the answer is no expression", **{**seen, "characters": len(answer)})
         require("math_verify", "math-verify", extra="math")

@@ -7,9 +7,8 @@ import re
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial as bound
-from typing import Any
 
-from agent_envs.verifiers.submission import StartSandbox, Submission, any_sandbox, clipped, stated, submission
+from agent_envs.verifiers.submission import Evidence, StartSandbox, Submission, any_sandbox, clipped, stated, submission
 
 from agent_envs.artifact import Artifact, Verdict
 from agent_envs.errors import TaskError
@@ -73,7 +72,7 @@ class ProgramVerifier:
             memory_mb=memory_mb,
         )
 
-    def _verdict(self, passed: int, total: int, failures: list[dict[str, Any]]) -> Verdict:
+    def _verdict(self, passed: int, total: int, failures: list[Evidence]) -> Verdict:
         counts = {"cases": total, "cases_passed": passed}
         share = passed / total
         if passed == total:
@@ -113,7 +112,7 @@ class _Judge:
     time_s: float
     memory_mb: int
 
-    def failure(self, program: Submission, case: _Case) -> dict[str, Any]:
+    def failure(self, program: Submission, case: _Case) -> Evidence:
         """What went wrong, or nothing."""
         result = self._run(program, case, self.time_s)
         if result.status is Status.TIMEOUT and result.cpu_s < 0.8 * self.time_s:

@@ -12,12 +12,11 @@ import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from signal import SIGXCPU
-from typing import Any
 
 from agent_envs.verifiers.guest_candidate import TOKEN_BYTES
 from agent_envs.verifiers.guests import open_guest
 from agent_envs.verifiers.literals import LiteralMalformed, LiteralRefused, decode, encode
-from agent_envs.verifiers.submission import StartSandbox, any_sandbox, clipped, stated, submission
+from agent_envs.verifiers.submission import Evidence, StartSandbox, any_sandbox, clipped, stated, submission
 
 from agent_envs.artifact import Artifact, Verdict
 from agent_envs.errors import TaskError, VerifierFailed
@@ -216,10 +215,10 @@ class _Relay:
         stderr = clipped(text(result.stderr[-2000:]))
         return _Decided(self._unresolved(why, status=result.status.value, signal=result.signal, stderr=stderr))
 
-    def _unresolved(self, why: str, **evidence: Any) -> Verdict:
+    def _unresolved(self, why: str, **evidence: object) -> Verdict:
         return Verdict.unresolved(clipped(why), **{**self._seen(), **evidence})
 
-    def _seen(self) -> dict[str, Any]:
+    def _seen(self) -> Evidence:
         return {"calls": self.calls, "last_call": self.last_call, "last_answer": self.last_answer}
 
 

@@ -7,10 +7,9 @@ import math
 import re
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
 
 from agent_envs.verifiers.dialogue import Dialogue, Silence, require
-from agent_envs.verifiers.submission import StartSandbox, any_sandbox, clipped, stated
+from agent_envs.verifiers.submission import Evidence, StartSandbox, any_sandbox, clipped, stated
 
 from agent_envs.artifact import Artifact, Outcome, Verdict
 from agent_envs.errors import TaskError
@@ -53,7 +52,7 @@ class ReasoningGymAnswer:
         if not artifact.submitted:
             return Verdict.unresolved("nothing was submitted")
         answer = artifact.answer.strip()
-        seen: dict[str, Any] = {
+        seen: Evidence = {
             "dataset": dataset,
             "answer": clipped(answer),
             "expected": clipped(str(entry["answer"])),
@@ -74,7 +73,7 @@ class ReasoningGymAnswer:
                 return Verdict.unresolved("the answer could not be scored", **seen)
         return self._verdict(raw, seen)
 
-    def _verdict(self, raw: float, seen: dict[str, Any]) -> Verdict:
+    def _verdict(self, raw: float, seen: Evidence) -> Verdict:
         raw = min(1.0, max(0.0, raw)) if math.isfinite(raw) else 0.0
         parts = {"raw_score": raw}
         if raw == 1.0:

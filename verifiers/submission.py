@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent_envs.artifact import Artifact, Verdict
 from agent_envs.errors import TaskError, ToolFailed
@@ -14,6 +14,9 @@ from agent_envs.tasks import Task
 
 StartSandbox = Callable[..., Sandbox]
 """Starts one fresh sandbox, like `start_sandbox`; `limits=` and `packages=` are passed only where a task needs them."""
+
+Evidence = dict[str, Any]
+"""What a verdict rests on, as JSON-able data of bounded size."""
 
 MAX_SOURCE = 1 << 20
 T = TypeVar("T")

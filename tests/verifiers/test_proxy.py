@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from agent_envs.verifiers import ProxyVerifier
 
@@ -246,3 +247,19 @@ def test_a_file_of_the_workspace_can_be_judged_with_its_neighbours() -> None:
     files = {"main.py": b"from helper import plus as add", "helper.py": b"def plus(a, b): return a + b"}
     assert ProxyVerifier().verify(task, Artifact(files=files)).outcome is Outcome.RESOLVED
     assert ProxyVerifier().verify(task, Artifact()).outcome is Outcome.UNRESOLVED
+
+
+def test_a_forged_answer_that_the_checker_cannot_digest_is_the_programs_fault() -> None:
+    """Values that all hash alike make a set slow to build; nobody but the program chose to send them."""
+    bomb = "b'Rl2:S60000:' + b''.join(b'i%x;' % (n * (2**61 - 1)) for n in range(60000)) + b'N'"
+    body = f"c = channel()\n    c['send'](c['frame'][:16] + {bomb})\n    import time; time.sleep(99)"
+    verdict = judged(
+        f"{STEAL}\ndef add(a, b):\n    if a == 2: return 5\n    {body}", test=CHECK, time_s=5.0, total_s=2.0
+    )
+    assert verdict.outcome is Outcome.UNRESOLVED
+    assert verdict.evidence["why"] == "the checks did not end on the program's answer", verdict.evidence
+
+
+def test_evidence_is_json_and_bounded() -> None:
+    verdict = judged("def add(a, b): return 'x' * 1_000_000")
+    assert len(msgspec.json.encode(verdict.evidence)) < 5000
