@@ -170,6 +170,8 @@ class _Interpreter:
         except OSError:
             _exit(1)
         if snapshot:
+            # Told by the process that is waited for, so that the host knows of it before the next cell can break anything.
+            write(self._descriptor, REPLY.pack(0, SNAPSHOT, self._number, snapshot, 0.0, 0))
             _exit(0)
         self._sleep(original)
         # Forking has seeded it anew.
@@ -178,7 +180,6 @@ class _Interpreter:
 
     def _sleep(self, original: int) -> None:
         self._pid = getpid()
-        write(self._descriptor, REPLY.pack(0, SNAPSHOT, self._number, self._pid, 0.0, 0))
         waiting = select.poll()
         waiting.register(original, select.POLLIN)
         if not waiting.poll()[0][1] & select.POLLIN:

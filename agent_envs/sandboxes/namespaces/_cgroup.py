@@ -87,6 +87,15 @@ class MemoryGroup:
         for folder in self._folders:
             _write(f"{folder}/cgroup.procs", pid)
 
+    def doors(self) -> list[int]:
+        """Descriptors through which a process enters the group by writing `0`; for the caller to close.
+
+        A thread that moves itself need not wait for the lock over all forks of the machine, which `add` takes, and who
+        may enter was decided when the door was opened: the process itself may be nobody.
+        """
+        file = "tasks" if self._version == "v1" else "cgroup.procs"
+        return [os.open(folder / file, os.O_WRONLY | os.O_CLOEXEC) for folder in self._folders]
+
     def oom_kills(self) -> int:
         """How many processes of the group the kernel has killed because the memory ran out."""
         report = "memory.oom_control" if self._version == "v1" else "memory.events"
