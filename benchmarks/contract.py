@@ -145,8 +145,9 @@ def measure_stations(report: Report, *, rounds: int) -> None:
         step = repeat(play(env.unwrapped, ACTION), rounds=rounds).median
         with watch.on(*stations):
             repeat(play(env, ACTION), rounds=rounds, warmups=0)
-    whole = watch.seconds.pop("whole step")
-    shares = {label: seconds / whole for label, seconds in watch.seconds.items()}
+    medians = watch.medians()
+    whole = medians.pop("whole step")
+    shares = {label: seconds / whole for label, seconds in medians.items()}
     shares["everything else, the timers included"] = 1 - sum(shares.values())
     for label, share in shares.items():
         report.add(label, share * step * 1e6, "us", note=f"{share:.0%}")

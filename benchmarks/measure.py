@@ -87,11 +87,14 @@ def spawned(*command: str) -> Once:
 
 
 class Stopwatch:
-    """Adds up the time spent below chosen functions while it runs."""
+    """Notes the time spent below chosen functions while it runs."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.calls: dict[str, int] = defaultdict(int)
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+
+    def medians(self) -> dict[str, float]:
+        """Seconds of the usual call, by label; the first call of an episode, which starts things, is not the usual."""
+        return {label: statistics.median(taken) for label, taken in self.seconds.items()}
 
     @contextlib.contextmanager
     def on(self, *stations: tuple[str, object, str]) -> Iterator[None]:
@@ -104,7 +107,7 @@ class Stopwatch:
             yield
 
     def _timed(self, label: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        clock, seconds, calls = time.perf_counter, self.seconds, self.calls
+        clock, taken = time.perf_counter, self.seconds[label]
 
         @functools.wraps(function)
         def timed(*args: object, **kwargs: object) -> object:
@@ -112,8 +115,7 @@ class Stopwatch:
             try:
                 return function(*args, **kwargs)
             finally:
-                seconds[label] += clock() - began
-                calls[label] += 1
+                taken.append(clock() - began)
 
         return timed
 

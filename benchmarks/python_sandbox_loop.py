@@ -103,8 +103,7 @@ def _interpreter(env: gymnasium.Env[str, str]) -> object:
 
 def _attribute(report: Report, watch: Stopwatch) -> None:
     report.section("where that step goes (timers inside the loop)")
-    calls = watch.calls["AgentEnv.step"]
-    each = {label: seconds / calls * 1e6 for label, seconds in watch.seconds.items()}
+    each = {label: seconds * 1e6 for label, seconds in watch.medians().items()}
     whole, sandbox = each["whole step"], each["the sandbox"]
     named = sum(each[label] for label in ("parse and validate", "act", "reward", "clip", "record", "info"))
     rows = {
