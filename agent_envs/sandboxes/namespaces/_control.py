@@ -41,6 +41,7 @@ class Control:
     """One sandbox's process 1, its control group, and everything that must be released with them."""
 
     def __init__(self, birth: _zygotes.Birth, group: MemoryGroup | None) -> None:
+        self.process = birth.pid
         self.socket = birth.control
         self.group = group
         self.closed = False
@@ -133,7 +134,7 @@ class Control:
 
     def oom_kills(self) -> int:
         """How many guests the memory limit has ended; 0 as well where no control group counts them."""
-        return self.group.oom_kills() if self.group is not None else 0
+        return self.group.oom_kills() if self.group is not None and not self.closed else 0
 
     def close(self) -> None:
         """Kill the sandbox and release what it holds on this machine; idempotent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import os
@@ -85,9 +86,9 @@ class _Zygote:
     def birth(self, limits: Limits, *, doors: Sequence[int]) -> Birth:
         """Have process 1 of a new episode made, which goes through these doors of a control group first."""
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            _wire.send(self._connection, {"limits": asdict(limits)}, descriptors=[theirs.fileno(), *doors])
         try:
+            with theirs:
+                _wire.send(self._connection, {"limits": asdict(limits)}, descriptors=[theirs.fileno(), *doors])
             message = _answer(_wire.receive(self._connection))
         except BaseException:
             control.close()
@@ -180,6 +181,11 @@ class _Zygotes:
             with boundary(SandboxUnavailable, "start a sandbox"):
                 return zygote.birth(limits, doors=doors)
 
+    def close(self) -> None:
+        """Let them all go."""
+        while self._living:
+            self._living.popitem()[1].close()
+
     def after_fork(self) -> None:
         self.lock = threading.Lock()
         self._living.clear()
@@ -197,4 +203,5 @@ def _forget_what_belongs_to_the_parent() -> None:
     _zygotes.after_fork()
 
 
+atexit.register(_zygotes.close)
 os.register_at_fork(after_in_child=_forget_what_belongs_to_the_parent)
