@@ -33,10 +33,10 @@ def in_group(group: MemoryGroup, code: str) -> subprocess.CompletedProcess[bytes
     return subprocess.CompletedProcess(program, process.returncode, output, errors)
 
 
-def folders() -> set[Path]:
+def folders(owner: int | None = None) -> set[Path]:
     hierarchy = _cgroup._hierarchy()
     assert hierarchy is not None
-    return {path for parent in hierarchy.folders for path in parent.glob(f"agent-envs.{os.getpid()}.*")}
+    return {path for parent in hierarchy.folders for path in parent.glob(f"agent-envs.{owner or os.getpid()}.*")}
 
 
 @needs_groups
@@ -72,10 +72,13 @@ def test_closing_kills_what_is_left_and_can_be_repeated() -> None:
 
 @needs_groups
 def test_the_groups_of_a_dead_process_are_swept_and_those_of_a_living_one_are_kept(group: MemoryGroup) -> None:
-    code = "from agent_envs.sandboxes.namespaces._cgroup import *; MemoryGroup.create(memory_mb=64, processes=8)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert sweep() == 1
-    assert sweep() == 0
+    code = (
+        "import os; from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup; "
+        "MemoryGroup.create(memory_mb=64, processes=8); print(os.getpid())"
+    )
+    dead = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
+    sweep()
+    assert folders(dead) == set()
     assert folders() != set()
 
 

@@ -17,6 +17,8 @@ from agent_envs.sandboxes.protocol import ChannelClosed, Limits, RunResult, Sand
 _SLACK_S = 4.0
 """What a run may take beyond its time-out before that counts as not having ended it."""
 _MESSAGES = 64
+_ALIVE_S = 5.0
+_ALIVE_AFTER_SPOILING_S = 1.0
 
 
 class Start(Protocol):
@@ -57,6 +59,10 @@ class _Attack:
     status: str = ""
     problems: list[str] = field(default_factory=list)
 
+    @property
+    def _alive_s(self) -> float:
+        return _ALIVE_AFTER_SPOILING_S if self.program.spoils else _ALIVE_S
+
     def run(self, sandbox: Sandbox) -> None:
         """Attack, then look at the sandbox itself."""
         try:
@@ -69,7 +75,7 @@ class _Attack:
         if self.program.check is not None:
             self._note(self.program.check(sandbox))
         else:
-            self._expect_alive("a fresh program", lambda: sandbox.run_python("print('alive')", timeout_s=5.0))
+            self._expect_alive("a fresh program", lambda: sandbox.run_python("print('alive')", timeout_s=self._alive_s))
 
     def _run(self, sandbox: Sandbox) -> None:
         match self.mode:
@@ -92,19 +98,21 @@ class _Attack:
         if self.program.check is not None:
             return
         if result.state is SessionState.LOST:
-            self._expect_alive("the next cell", lambda: session.run("print('alive')", timeout_s=5.0))
+            self._expect_alive("the next cell", lambda: session.run("print('alive')", timeout_s=self._alive_s))
         else:
             rolled_back = result.state is SessionState.ROLLED_BACK
             cell = "print('alive' if kept == 41 else 'state lost')"
-            self._expect_alive("the next cell", lambda: session.run(cell, timeout_s=5.0), certainly=rolled_back)
+            self._expect_alive(
+                "the next cell", lambda: session.run(cell, timeout_s=self._alive_s), certainly=rolled_back
+            )
         session.close()
         second = sandbox.open_python()
-        self._expect_alive("a second session", lambda: second.run("print('alive')", timeout_s=5.0))
+        self._expect_alive("a second session", lambda: second.run("print('alive')", timeout_s=self._alive_s))
 
     def _run_shell(self, sandbox: Sandbox) -> None:
         shell = sandbox.open_shell()
         self._judge(shell.run(self.code, timeout_s=self.program.timeout_s))
-        self._expect_alive("the next command", lambda: shell.run("echo alive", timeout_s=5.0))
+        self._expect_alive("the next command", lambda: shell.run("echo alive", timeout_s=self._alive_s))
         shell.close()
 
     def _run_channel(self, sandbox: Sandbox) -> None:
