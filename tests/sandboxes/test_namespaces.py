@@ -122,10 +122,12 @@ def test_memory_is_bounded_over_all_processes_together() -> None:
 
 
 @needs_groups
-def test_a_session_survives_running_out_of_memory() -> None:
+@pytest.mark.parametrize("pause_s", [0.0, 0.05])
+def test_a_session_survives_running_out_of_memory(pause_s: float) -> None:
     with closing(start_namespace_sandbox(limits=Limits(memory_mb=128))) as sandbox:
         python = sandbox.open_python()
-        python.run("x = 1")
+        python.run("x = 1; ballast = bytearray(40 << 20)")
+        time.sleep(pause_s)
         assert python.run("y = bytearray(1 << 30)").status is Status.OUT_OF_MEMORY
         assert python.run("x").value == "1"
 

@@ -11,7 +11,8 @@ import struct
 from ast import Expr, Expression, Module, PyCF_ONLY_AST
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import _exit, close, fork, getpid, listdir, pidfd_open, read, waitpid, write
+from os import O_WRONLY, _exit, close, fork, getpid, listdir, pidfd_open, read, waitpid, write
+from os import open as open_file
 from resource import RUSAGE_SELF, getrusage
 from time import monotonic, process_time
 from types import ModuleType
@@ -170,7 +171,7 @@ class _Interpreter:
         except OSError:
             _exit(1)
         if snapshot:
-            # Told by the process that is waited for, so that the host knows of it before the next cell can break anything.
+            # Told by the process that is waited for, so that the host knows before the next cell can break anything.
             write(self._descriptor, REPLY.pack(0, SNAPSHOT, self._number, snapshot, 0.0, 0))
             _exit(0)
         self._sleep(original)
@@ -180,12 +181,24 @@ class _Interpreter:
 
     def _sleep(self, original: int) -> None:
         self._pid = getpid()
+        # Where memory runs out, what goes on must be chosen before what could replace it.
+        _offer_to_oom_killer(b"900")
         waiting = select.poll()
         waiting.register(original, select.POLLIN)
         if not waiting.poll()[0][1] & select.POLLIN:
             _exit(1)
         close(original)
+        _offer_to_oom_killer(b"1000")
         self._generation += 1
+
+
+def _offer_to_oom_killer(score: bytes) -> None:
+    try:
+        descriptor = open_file("/proc/self/oom_score_adj", O_WRONLY)
+        write(descriptor, score)
+        close(descriptor)
+    except OSError:
+        pass
 
 
 def _parse(code: bytes, name: str) -> Module:

@@ -82,7 +82,8 @@ class Streams:
         room = max(0, self._limit - len(stream.kept))
         stream.kept += piece[:room]
         stream.dropped += max(0, len(piece) - room)
-        return True
+        # A pipe gives all it holds: what comes later wakes whoever polls it.
+        return len(piece) == _PIECE
 
     def take(self) -> tuple[bytes, bytes, int]:
         """Hand out output, error output and the number of bytes dropped, and begin anew."""
