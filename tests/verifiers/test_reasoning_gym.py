@@ -29,7 +29,6 @@ def judged(answer: str, dataset: str, verifier: ReasoningGymAnswer | None = None
     "dataset",
     [
         "chain_sum",
-        "arc_agi",
         "countdown",
         "n_queens",
         "polynomial_multiplication",
@@ -67,3 +66,9 @@ def test_a_dataset_that_does_not_exist_is_the_authors_error() -> None:
     task = Task(id="t", prompt="", secret={"dataset": "no_such", "entry": {"answer": "1", "metadata": {}}})
     with pytest.raises(TaskError, match="names no dataset"):
         ReasoningGymAnswer().verify(task, Artifact(answer="1", submitted=True))
+
+
+def test_a_grid_that_came_through_json_still_equals_itself() -> None:
+    entry = {"answer": "1 2\n3 4", "metadata": {"output": [[1, 2], [3, 4]]}}
+    task = Task(id="t", prompt="", secret={"dataset": "arc_agi", "entry": entry})
+    assert ReasoningGymAnswer().verify(task, Artifact(answer="1 2\n3 4", submitted=True)).score == 1.0
