@@ -173,7 +173,8 @@ class AgentEnv(gymnasium.Env[str, str]):
                 parts = add(parts, run.account.end(verdict, run.metrics))
         except (InfraError, TaskError) as fault:
             end, verdict, parts = EndReason.INFRA_ERROR, Verdict.error(str(fault)), no_reward()
-            result = ToolResult(f"the environment failed, not you: {fault}")
+            # Nothing of the fault itself: it may quote what only the verifier may know. The record has it.
+            result = ToolResult("the environment failed, not you; this episode does not count")
         observation = self._texts.clip(result.text)
         run.recorder.add_turn(action, parsed, result, observation, parts, wall_s=self.clock() - began)
         info = _info(parsed, result, parts, end, verdict)

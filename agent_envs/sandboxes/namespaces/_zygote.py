@@ -33,6 +33,10 @@ _COMMON = (
 )
 
 
+_FOR_IMPORTS = "size=8m,mode=1777"
+"""Some packages need a folder they can write to as they are imported. Every episode has its own /tmp above this one."""
+
+
 class LastWords:
     """Whatever goes wrong inside is told to the host, and then the process ends: nothing unwinds past it."""
 
@@ -85,6 +89,7 @@ def _settle(plan: _rootfs.Plan) -> int:
     if os.geteuid() == 0:
         _kernel.unshare(_OWN_TREE)
         _rootfs.build(plan)
+        _kernel.mount("tmpfs", "/tmp", "tmpfs", _kernel.NO_SUID | _kernel.NO_DEVICES, _FOR_IMPORTS)
         socket.sethostname("sandbox")
         # As root the guest's files, limits and signals would be root's; a number nobody uses has nothing to lose.
         os.setgroups([])
@@ -98,6 +103,7 @@ def _settle(plan: _rootfs.Plan) -> int:
         _kernel.unshare(_kernel.NEW_USER | _OWN_TREE)
         _init.map_ids(uid, gid)
         _rootfs.build(plan)
+        _kernel.mount("tmpfs", "/tmp", "tmpfs", _kernel.NO_SUID | _kernel.NO_DEVICES, _FOR_IMPORTS)
         socket.sethostname("sandbox")
         user = _rootfs.AGENT
     _import(plan)
