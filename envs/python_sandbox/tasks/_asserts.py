@@ -6,7 +6,6 @@ import ast
 import builtins
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from agent_envs.errors import TaskError
 
@@ -18,7 +17,7 @@ class Checks:
     """What the verifier needs, and the function that the agent is told to write."""
 
     shown: str
-    secret: dict[str, Any]
+    secret: dict[str, object]
 
 
 def checks_of(code: str, setup: str, tests: Sequence[str]) -> Checks:
@@ -45,7 +44,7 @@ def checks_of(code: str, setup: str, tests: Sequence[str]) -> Checks:
     return Checks(called, _beside_the_program(trees, setup, called))
 
 
-def _beside_the_program(trees: list[ast.Assert], setup: str, called: str) -> dict[str, Any]:
+def _beside_the_program(trees: list[ast.Assert], setup: str, called: str) -> dict[str, object]:
     names, preamble, asserts = [], [], []
     for number, tree in enumerate(trees):
         case = f"case_{number}"

@@ -13,6 +13,8 @@ from zlib import error as NotZlib  # noqa: N812 - an exception, named like one
 
 from agent_envs.errors import TaskError
 
+Row = Mapping[str, Any]
+"""One row of a foreign data set, as it came."""
 MAX_UNPACKED = 256 << 20
 """The largest packed cell that is unpacked; a small one can claim to be endless."""
 SAME = """
@@ -47,7 +49,7 @@ _STRING_OPCODES = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "U
 _HARMLESS_OPCODES = frozenset({"PROTO", "FRAME", "MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT", "STOP"})
 
 
-def text_of(row: Mapping[str, Any], key: str) -> str:
+def text_of(row: Row, key: str) -> str:
     """A text cell; empty where it is absent."""
     value = row.get(key)
     if value is None:
@@ -57,7 +59,7 @@ def text_of(row: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def required_text(row: Mapping[str, Any], key: str) -> str:
+def required_text(row: Row, key: str) -> str:
     """A text cell that must say something."""
     value = text_of(row, key)
     if not value.strip():
@@ -65,7 +67,7 @@ def required_text(row: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def texts_of(row: Mapping[str, Any], key: str) -> list[str]:
+def texts_of(row: Row, key: str) -> list[str]:
     """A list of texts; empty where it is absent."""
     value = row.get(key)
     if value is None:
@@ -119,7 +121,7 @@ def _pickled_string(content: bytes) -> str:
     return found[0]
 
 
-def call_asserts(name: str, pairs: Sequence[tuple[Any, Any]], *, either: bool) -> tuple[list[str], str]:
+def call_asserts(name: str, pairs: Sequence[tuple[object, object]], *, either: bool) -> tuple[list[str], str]:
     """One assert for each pair of arguments and result, and the source of the comparison they use.
 
     `either` also accepts the only item of a list, because some data sets wrap results in one.

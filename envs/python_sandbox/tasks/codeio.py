@@ -17,7 +17,6 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from agent_envs.envs.python_sandbox.tasks._calls import python, submit
 from agent_envs.envs.python_sandbox.tasks._cases import SAME, json_value
@@ -50,6 +49,10 @@ for _ in range(job["count"]):
     pairs.append([given, json.loads(outputs[0])])
 sys.stdout.write("\\n" + json.dumps(pairs))
 """
+
+
+Pair = tuple[dict[str, object], object]
+"""The arguments of a call, by name, and what it returned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ def _generated(seed: int) -> Task:
     raise TaskError(f"{_TRIES} programs of codeio gave no task; is the installed reasoning-gym complete?")
 
 
-def _predict(program: Program, given: dict[str, Any], output: Any) -> Task:
+def _predict(program: Program, given: dict[str, object], output: object) -> Task:
     source = f"{program.source.strip()}\n"
     written = json.dumps(output, sort_keys=True)
     compact = json.dumps(output, sort_keys=True, separators=(",", ":"))
@@ -107,7 +110,7 @@ def _predict(program: Program, given: dict[str, Any], output: Any) -> Task:
     )
 
 
-def _reimplement(program: Program, pairs: list[tuple[dict[str, Any], Any]]) -> Task:
+def _reimplement(program: Program, pairs: list[Pair]) -> Task:
     shown = "\n".join(
         f"main_solution(**{given!r})\n# returns {output!r}" for given, output in _shortest(pairs)[:_EXAMPLES]
     )
@@ -135,11 +138,11 @@ def _whole(program: Program) -> tuple[ToolCall, ...]:
     return (submit(f"{program.source.strip()}\n"),)
 
 
-def _shortest(pairs: list[tuple[dict[str, Any], Any]]) -> list[tuple[dict[str, Any], Any]]:
+def _shortest(pairs: list[Pair]) -> list[Pair]:
     return sorted(pairs, key=lambda pair: len(repr(pair)))
 
 
-def _has_float(value: Any) -> bool:
+def _has_float(value: object) -> bool:
     if isinstance(value, list):
         return any(map(_has_float, value))
     if isinstance(value, dict):
@@ -147,7 +150,7 @@ def _has_float(value: Any) -> bool:
     return isinstance(value, float)
 
 
-def _pairs(program: Program, seed: int, *, count: int) -> list[tuple[dict[str, Any], Any]]:
+def _pairs(program: Program, seed: int, *, count: int) -> list[Pair]:
     """Arguments and results, made in a sandbox; none where the program is not fit for a task."""
     from agent_envs.sandboxes.ladder import start_sandbox
     from agent_envs.sandboxes.protocol import Status

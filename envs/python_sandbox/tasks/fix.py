@@ -6,12 +6,11 @@ A file holds the buggy source and its repairs as replacements in it, so that wha
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
 
 from agent_envs.envs.python_sandbox.tasks._calls import submit
+from agent_envs.envs.python_sandbox.tasks._cases import Row
 
 from agent_envs.errors import TaskError
 from agent_envs.tasks import Task, TaskSet
@@ -39,7 +38,7 @@ def _read(file: Traversable) -> Task:
         raise TaskError(f"{file}: {type(cause).__name__}: {cause}; compare it with the other files") from cause
 
 
-def repair_task(name: str, row: Mapping[str, Any]) -> Task:
+def repair_task(name: str, row: Row) -> Task:
     """The task described by one file.
 
     `task` says what the source should do; `source` is what it is; `repair` and `half` are lists of [old, new];

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
 from agent_envs.envs.python_sandbox.tasks._asserts import Checks, checks_of
 from agent_envs.envs.python_sandbox.tasks._calls import submit
 from agent_envs.envs.python_sandbox.tasks._cases import (
+    Row,
     call_asserts,
     json_value,
     packed_text,
@@ -41,7 +41,7 @@ _PROGRAM_FORM = (
 )
 
 
-def import_mbpp(row: Mapping[str, Any]) -> Task:
+def import_mbpp(row: Row) -> Task:
     """A row of MBPP, in its full or its sanitized form."""
     tests = [*texts_of(row, "test_list"), *texts_of(row, "challenge_test_list")]
     setup = "\n".join([text_of(row, "test_setup_code"), *texts_of(row, "test_imports")]).strip()
@@ -63,19 +63,19 @@ def import_mbpp(row: Mapping[str, Any]) -> Task:
     )
 
 
-def import_apps(row: Mapping[str, Any]) -> Task:
+def import_apps(row: Row) -> Task:
     """A row of APPS."""
     name = next((str(row[key]) for key in ("problem_id", "id") if row.get(key) is not None), "")
     return _stdin_or_calls(row, "apps", name)
 
 
-def import_taco(row: Mapping[str, Any]) -> Task:
+def import_taco(row: Row) -> Task:
     """A row of TACO; one without an id is named by the hash of its question."""
     name = next((str(row[key]) for key in ("problem_id", "id", "task_id") if row.get(key) is not None), "")
     return _stdin_or_calls(row, "taco", name or sha256(required_text(row, "question").encode()).hexdigest()[:16])
 
 
-def import_livecodebench(row: Mapping[str, Any]) -> Task:
+def import_livecodebench(row: Row) -> Task:
     """A row of LiveCodeBench; packed private tests are read without unpickling anything."""
     tests = [*_tests(text_of(row, "public_test_cases")), *_tests(packed_text(text_of(row, "private_test_cases")))]
     if not tests:
@@ -100,7 +100,7 @@ def import_livecodebench(row: Mapping[str, Any]) -> Task:
     return _function(label, (question, starter), (str(metadata["func_name"]), asserts, prelude), solution, row)
 
 
-def _stdin_or_calls(row: Mapping[str, Any], family: str, name: str) -> Task:
+def _stdin_or_calls(row: Row, family: str, name: str) -> Task:
     if not name:
         raise TaskError("the row has no problem_id; add one, so that its task has a name")
     packed = row.get("input_output")
@@ -122,7 +122,7 @@ def _stdin_or_calls(row: Mapping[str, Any], family: str, name: str) -> Task:
     return _function(label, (question, text_of(row, "starter_code")), (entry, asserts, prelude), solution, row)
 
 
-def _program(label: str, question: str, cases: list[dict[str, str]], solution: str, row: Mapping[str, Any]) -> Task:
+def _program(label: str, question: str, cases: list[dict[str, str]], solution: str, row: Row) -> Task:
     return Task(
         id=label,
         prompt=f"{question.strip()}\n\n{_PROGRAM_FORM}",
@@ -135,9 +135,7 @@ def _program(label: str, question: str, cases: list[dict[str, str]], solution: s
     )
 
 
-def _function(
-    label: str, asked: tuple[str, str], checks: tuple[str, list[str], str], solution: str, row: Mapping[str, Any]
-) -> Task:
+def _function(label: str, asked: tuple[str, str], checks: tuple[str, list[str], str], solution: str, row: Row) -> Task:
     (question, starter), (entry, asserts, prelude) = asked, checks
     shown = f"\n\nIt begins as follows:\n\n```python\n{starter.strip()}\n```" if starter.strip() else ""
     what = (
@@ -165,7 +163,7 @@ def _submitted(solution: str) -> tuple[ToolCall, ...]:
     return (submit(solution),) if solution else ()
 
 
-def _first_solution(row: Mapping[str, Any]) -> str:
+def _first_solution(row: Row) -> str:
     solutions = row.get("solutions")
     if isinstance(solutions, str):
         solutions = json_value(solutions, "solutions") if solutions.strip() else []
@@ -181,7 +179,7 @@ def _joined(lines: object) -> str:
     return lines
 
 
-def _tests(text: str) -> list[dict[str, Any]]:
+def _tests(text: str) -> list[dict[str, object]]:
     tests = json_value(text, "the tests") if text.strip() else []
     if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
         raise TaskError("the tests are no list of objects; expected input, output and testtype in each")

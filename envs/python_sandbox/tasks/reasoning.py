@@ -1,7 +1,8 @@
 """`reasoning-gym`: its procedural data sets as tasks, generated on demand; the package is imported by the first draw.
 
 Left out are the data sets without a canonical answer, those that make other tasks in every process (their order hangs
-on the hash seed), and `codeio`, which runs foreign programs unprotected; our set of that name uses a sandbox.
+on the hash seed), `arc_agi`, which needs seconds for a task, and `codeio`, which runs foreign programs unprotected:
+our set of that name runs them in a sandbox.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import json
 from collections.abc import Collection, Iterator
 from contextlib import redirect_stdout
 from difflib import get_close_matches
+from fractions import Fraction
 from functools import partial
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 from agent_envs.envs.python_sandbox.tasks._calls import submit
@@ -22,15 +23,14 @@ from agent_envs.errors import ConfigError, MissingExtra, TaskError, UnknownTask
 from agent_envs.tasks import GeneratedTaskSet, Task, TaskSet
 
 _NAMES = """
-ab acre advanced_geometry aiw arc_1d arc_agi base_conversion basic_arithmetic bf binary_alternation
-binary_matrix bitwise_arithmetic caesar_cipher calendar_arithmetic chain_sum circuit_logic coin_flip
-color_cube_rotation complex_arithmetic count_bits count_primes countdown course_schedule cryptarithm
-decimal_arithmetic decimal_chain_sum dice emoji_mystery family_relationships figlet_font fraction_simplification
-futoshiki game_of_life game_of_life_halting gcd group_anagrams gsm_symbolic intermediate_integration jugs
-kakurasu knights_knaves largest_island lcm leg_counting letter_counting letter_jumble list_functions
-mahjong_puzzle manipulate_matrix maze mini_sudoku modulo_grid n_queens needle_haystack number_filtering
-number_format number_sequence number_sorting palindrome_generation palindrome_partitioning path_star
-polynomial_equations pool_matrix power_function prime_factorization products puzzle24 quantum_lock rearc
+ab acre advanced_geometry aiw arc_1d base_conversion basic_arithmetic bf binary_alternation binary_matrix
+bitwise_arithmetic caesar_cipher calendar_arithmetic chain_sum circuit_logic coin_flip color_cube_rotation
+complex_arithmetic count_bits count_primes countdown course_schedule cryptarithm decimal_arithmetic
+decimal_chain_sum dice emoji_mystery family_relationships figlet_font fraction_simplification futoshiki game_of_life
+game_of_life_halting gcd group_anagrams gsm_symbolic jugs kakurasu knights_knaves largest_island lcm leg_counting
+letter_counting letter_jumble mahjong_puzzle manipulate_matrix maze mini_sudoku modulo_grid n_queens needle_haystack
+number_filtering number_format number_sequence number_sorting palindrome_generation palindrome_partitioning
+path_star polynomial_equations pool_matrix power_function prime_factorization products puzzle24 quantum_lock rearc
 rectangle_count rotate_matrix rotten_oranges self_reference sentence_reordering shortest_path simple_equations
 simple_geometry simple_integration sokoban spell_backward spiral_matrix string_insertion string_manipulation
 string_splitting string_synthesis sudoku survo syllogism time_intervals tower_of_hanoi tsumego
@@ -38,7 +38,7 @@ word_sequence_reversal word_sorting zebra_puzzles
 """
 DATASETS = tuple(_NAMES.split())
 """The data sets that are offered."""
-_COMPARED_AS_TEXT = frozenset({"arc_agi", "rearc", "game_of_life_halting"})
+_COMPARED_AS_TEXT = frozenset({"rearc", "game_of_life_halting"})
 """Their own scorers need Python objects that JSON cannot carry, or accept any answer; the answer is one fixed text."""
 _FORM = "Submit only the answer, in the form that the question asks for."
 
@@ -70,7 +70,7 @@ def _generated(dataset: str, seed: int) -> Task:
     )
 
 
-def _entry(dataset: str, seed: int) -> dict[str, Any]:
+def _entry(dataset: str, seed: int) -> dict[str, object]:
     try:
         import reasoning_gym
     except ImportError as cause:
@@ -81,13 +81,15 @@ def _entry(dataset: str, seed: int) -> dict[str, Any]:
             made = reasoning_gym.create_dataset(dataset, size=1, seed=seed)[0]
     except ValueError as cause:
         raise TaskError(f"the installed reasoning-gym cannot make {dataset!r}: {cause}; upgrade it") from cause
-    plain: dict[str, Any] = json.loads(json.dumps(made, default=_builtin))
+    plain: dict[str, object] = json.loads(json.dumps(made, default=_builtin))
     return plain
 
 
 def _builtin(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
+    if isinstance(value, Fraction):  # only in notes on how a problem was made
+        return str(value)
     raise TaskError(f"reasoning-gym made a {type(value).__name__}, which is no JSON data; choose another data set")
 
 
