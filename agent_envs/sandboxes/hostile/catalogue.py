@@ -14,3 +14,4 @@ PROGRAMS: dict[str, tuple[HostileProgram, ...]] = {
     "files": files.PROGRAMS,
     "forging": forging.PROGRAMS,
 }
+"""The hostile programs by kind."""

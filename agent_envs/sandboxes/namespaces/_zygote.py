@@ -121,8 +121,8 @@ def _import(plan: _rootfs.Plan) -> None:
     sys.path[:] = [entry for entry in path if not entry.endswith("-packages")]
     if plan.packages_at not in sys.path:
         sys.path.append(plan.packages_at)
-    # What these modules want done in every fork costs each guest a third of a millisecond, and would make `random` differ
-    # between equal episodes: it is left to the forks that the guest makes itself.
+    # What these modules want done in every fork costs each guest a third of a millisecond, and would make `random`
+    # differ between equal episodes: it is left to the forks that the guest makes itself.
     register, os.register_at_fork = os.register_at_fork, lambda **hooks: fork_hooks.append(hooks)
     for name in (*_COMMON, *plan.preload):
         __import__(name)
