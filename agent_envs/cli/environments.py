@@ -119,7 +119,7 @@ class _Person:
 
     def act(self, observation: str) -> str:
         """Show what is new and read lines up to an empty one."""
-        console().print(observation, markup=False)
+        console().print(f"\n{observation}", markup=False)
         lines: list[str] = []
         while True:
             line = click.prompt("" if lines else "you", default="", show_default=False, prompt_suffix="> ")
