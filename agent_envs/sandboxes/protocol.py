@@ -83,8 +83,12 @@ class RunResult:
 
 def text(output: bytes) -> str:
     """Guest output as printable text: invalid UTF-8, NUL and terminal control sequences become visible escapes."""
-    decoded = output.decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in decoded.replace("\r\n", "\n"))
+    lines = output.decode("utf-8", "backslashreplace").replace("\r\n", "\n").split("\n")
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in lines)
+
+
+def _escaped(line: str) -> str:
+    return "".join(c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" for c in line)
 
 
 class PythonSession(Protocol):

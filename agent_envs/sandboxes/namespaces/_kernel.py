@@ -37,6 +37,11 @@ _AT_RECURSIVE = 0x8000
 _libc = ctypes.PyDLL(None, use_errno=True)
 
 
+# Made once: to make such a type costs every episode dozens of memory pages of its own.
+_CAPABILITY_VERSION = (ctypes.c_uint32 * 2)(0x20080522, 0)
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
+
+
 def _check(result: int, doing: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
@@ -101,9 +106,7 @@ def die_with_parent() -> None:
 def drop_privileges() -> None:
     """Give up every capability, and the means to gain one, for good."""
     _check(_libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "set no_new_privs")
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    nothing = (ctypes.c_uint32 * 6)()
-    _check(_libc.capset(header, nothing), "drop capabilities")
+    _check(_libc.capset(_CAPABILITY_VERSION, _NO_CAPABILITIES), "drop capabilities")
 
 
 def close_from(first: int) -> None:
