@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -49,7 +52,8 @@ def test_no_hostile_program_of_an_ordinary_users_machine_gets_through(tmp_path_f
     if os.getuid() != 0:
         pytest.skip("the other tests have run as an ordinary user already")
     place = tmp_path_factory.mktemp("ordinary")
-    for folder in (place, place.parent, place.parent.parent):
+    # Up to the folder of all temporary files: a worker of pytest-xdist has one more above its own.
+    for folder in (place, *itertools.takewhile(lambda each: each != Path(tempfile.gettempdir()), place.parents)):
         folder.chmod(0o755)
     python = readable_python(place)
     code = (
@@ -86,17 +90,15 @@ def readable_python(place: Path) -> str:
     for part in ("envs", "verifiers", "trainers"):
         if not (place / "agent_envs" / part).exists():
             shutil.copytree(package.parent / part, place / "agent_envs" / part)
-    for name in {name.split(".")[0] for name in sys.modules} - {"agent_envs"}:
-        source = Path(getattr(sys.modules.get(name), "__file__", None) or "/")
-        if "site-packages" in source.parts:
-            for found in (
-                source.parent if source.name == "__init__.py" else source,
-                source.parent.parent / f"{name}.libs",
-            ):
-                if found.is_dir():
-                    shutil.copytree(found, place / found.name, dirs_exist_ok=True)
-                elif found.exists():
-                    shutil.copy(found, place)
+    for name in ("gymnasium", "numpy", "msgspec", "cloudpickle", "farama_notifications", "typing_extensions"):
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        source = Path(str(spec.origin))
+        for found in (source.parent if source.name == "__init__.py" else source, source.parents[1] / f"{name}.libs"):
+            if found.is_dir():
+                shutil.copytree(found, place / found.name, dirs_exist_ok=True)
+            elif found.exists():
+                shutil.copy(found, place)
     wanted = f"import sys, agent_envs; assert sys.version_info[:2] == {sys.version_info[:2]}"
     for python in (sys.executable, "/usr/bin/python3"):
         try:

@@ -117,7 +117,9 @@ def test_equal_episodes_go_equally() -> None:
 def test_memory_is_bounded_over_all_processes_together() -> None:
     code = "import os, time\nfor _ in range(4): os.fork()\nx = bytearray(60 << 20)\ntime.sleep(1)\nos.wait()"
     with closing(start_namespace_sandbox(limits=Limits(memory_mb=200))) as sandbox:
-        assert sandbox.run_python(code, timeout_s=20).status is Status.OUT_OF_MEMORY
+        # Which of the sixteen processes the kernel ends is its own choice.
+        sandbox.run_python(code, timeout_s=60)
+        assert sandbox._control.oom_kills() > 0
         assert sandbox.run_python("print('alive')").stdout == b"alive\n"
 
 
@@ -232,31 +234,28 @@ def test_threads_use_sandboxes_side_by_side() -> None:
 # Forked hosts, dead zygotes
 
 
-def in_child(inherited: NamespaceSandbox | None, connection: Connection) -> None:
+def in_child(inherited: NamespaceSandbox, connection: Connection) -> None:
     try:
         refused = False
-        if inherited is not None:
-            inherited.close()
-            try:
-                inherited.run_python("1")
-            except SandboxDied:
-                refused = True
+        inherited.close()
+        try:
+            inherited.run_python("1")
+        except SandboxDied:
+            refused = True
         with closing(start_namespace_sandbox()) as own:
             connection.send((own.run_python("print(1)").stdout, refused))
     finally:
         connection.close()
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_a_child_process_has_sandboxes_of_its_own_and_leaves_its_parents_alone(method: str) -> None:
-    context = multiprocessing.get_context(method)
+def test_a_forked_child_has_sandboxes_of_its_own_and_leaves_its_parents_alone() -> None:
+    context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     with closing(start_namespace_sandbox()) as sandbox:
-        inherited = sandbox if method == "fork" else None
-        child = context.Process(target=in_child, args=(inherited, theirs))
+        child = context.Process(target=in_child, args=(sandbox, theirs))
         child.start()
         assert ours.poll(60)
-        assert ours.recv() == (b"1\n", method == "fork")
+        assert ours.recv() == (b"1\n", True)
         child.join()
         assert sandbox.run_python("1").ok
 
