@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self, SupportsFloat, Unpack
@@ -21,7 +21,7 @@ import gymnasium
 
 from agent_envs.artifact import Artifact, Outcome, Verdict
 from agent_envs.dialects import Dialect, Parsed, get_dialect, parse_mapping, too_long
-from agent_envs.episode import Episode, EpisodeRecorder, append_episode, transcript
+from agent_envs.episode import Episode, EpisodeRecorder, append_episode, check_writable, transcript
 from agent_envs.errors import (
     END_POLICY,
     ConfigError,
@@ -108,11 +108,16 @@ class AgentEnv(gymnasium.Env[str, str]):
 
     def pick_task(self, options: JsonObject) -> Task:
         """The task that `reset` begins: by its id where `options` names one, else drawn by the seed."""
+        if not isinstance(options, Mapping):
+            raise ConfigError(f"the options of reset are {options!r}; expected a mapping such as {{'task_id': ...}}")
         unknown = [name for name in options if name != "task_id"]
         if unknown:
             raise ConfigError(f"unknown reset option {unknown[0]!r}; expected only 'task_id'")
         if "task_id" in options:
-            return self.tasks.task(options["task_id"])
+            task_id = options["task_id"]
+            if not isinstance(task_id, str):
+                raise ConfigError(f"the reset option task_id is {task_id!r}; expected the id of a task")
+            return self.tasks.task(task_id)
         return self.tasks.draw(self.np_random)
 
     # --- Gymnasium's three methods ------------------------------------------------------------------------------
@@ -131,7 +136,9 @@ class AgentEnv(gymnasium.Env[str, str]):
             raise EnvClosed("this environment is closed; make a new one")
         super().reset(seed=seed)
         self._release()
-        task = self.pick_task(options or {})
+        task = self.pick_task({} if options is None else options)
+        if self.options.record:
+            check_writable(self.options.record)
         prompt = {"task": task.prompt, "instructions": self._instructions}
         shown = f"{prompt['task']}\n\n{prompt['instructions']}" if self.options.instructions else prompt["task"]
         observation = self._texts.clip(shown)
@@ -175,8 +182,13 @@ class AgentEnv(gymnasium.Env[str, str]):
             end, verdict, parts = EndReason.INFRA_ERROR, Verdict.error(str(fault)), no_reward()
             # Nothing of the fault itself: it may quote what only the verifier may know. The record has it.
             result = ToolResult("the environment failed, not you; this episode does not count")
+        except BaseException:
+            # Interrupted (Ctrl-C, a time-out of the caller): the session is still busy with this action.
+            self._release()
+            raise
         observation = self._texts.clip(result.text)
-        run.recorder.add_turn(action, parsed, result, observation, parts, wall_s=self.clock() - began)
+        said = action if isinstance(action, str | Mapping) else repr(action)[:1000]
+        run.recorder.add_turn(said, parsed, result, observation, parts, wall_s=self.clock() - began)
         info = _info(parsed, result, parts, end, verdict)
         if end is not None:
             self._finish(run, end, verdict)
@@ -216,12 +228,16 @@ class AgentEnv(gymnasium.Env[str, str]):
 
     def charge_tokens(self, count: int) -> None:
         """Count sampled tokens against `max_tokens`; the step after the budget is spent ends the episode."""
+        if type(count) is not int or count < 0:
+            raise ConfigError(f"{count!r} tokens were charged; expected a whole number from 0 on")
         self._running().tokens += count
 
     def abort(self, reason: EndReason, why: str) -> Episode:
         """End the running episode from outside, because the agent itself failed; nothing is graded."""
         run = self._running()
-        self._finish(run, reason, Verdict.error(why))
+        if reason not in END_POLICY:
+            raise ConfigError(f"the reason is {reason!r}; expected an EndReason, such as EndReason.AGENT_ERROR")
+        self._finish(run, EndReason(reason), Verdict.error(why))
         assert self.episode is not None
         return self.episode
 
@@ -253,6 +269,9 @@ class AgentEnv(gymnasium.Env[str, str]):
                 return self.open_session(task)
 
     def _parse(self, action: Action) -> Parsed:
+        if not isinstance(action, str | Mapping):
+            what = f"the action is of type {type(action).__name__}, so nothing was done"
+            return Parsed(None, "", "malformed", f"error: malformed: {what}; expected text", (), well_formed=False)
         if isinstance(action, str):
             if len(action) > self.options.action_chars:
                 return too_long(len(action), self.options.action_chars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -69,15 +70,20 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("max_steps", "max_malformed", "observation_chars", "action_chars"):
-            self._require(name, at_least=1)
-        for name in ("max_seconds", "max_tokens"):
-            self._require(name, at_least=0)
-        if isinstance(self.tools, str):
-            raise ConfigError(
-                f"tools is the text {self.tools!r}; expected a list of tool names, such as [{self.tools!r}]"
-            )
+            self._require(name, type(self._value(name)) is int and self._value(name) >= 1, "a whole number from 1 on")
+        self._require("max_tokens", type(self.max_tokens) is int and self.max_tokens >= 0, "a whole number from 0 on")
+        seconds = type(self.max_seconds) in (int, float) and 0 <= self.max_seconds < math.inf
+        self._require("max_seconds", seconds, "a number of seconds from 0 on")
+        self._require("instructions", type(self.instructions) is bool, "True or False")
+        for name in ("dialect", "split", "record"):
+            self._require(name, isinstance(self._value(name), str), "a text")
+        self._require("reward", isinstance(self.reward, str | Mapping), "the name of a preset, or a mapping of options")
+        listed = isinstance(self.tools, tuple | list) and all(isinstance(name, str) for name in self.tools)
+        self._require("tools", listed, 'a list of tool names, such as ["submit"]')
 
-    def _require(self, name: str, *, at_least: int) -> None:
-        value = object.__getattribute__(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= at_least:
-            raise ConfigError(f"{name} is {value!r}; expected a number of at least {at_least}")
+    def _value(self, name: str) -> Any:
+        return object.__getattribute__(self, name)
+
+    def _require(self, name: str, holds: bool, expected: str) -> None:
+        if not holds:
+            raise ConfigError(f"the option {name} is {self._value(name)!r}; expected {expected}")

@@ -87,6 +87,19 @@ def test_a_person_can_play() -> None:
     assert "resolved" in done.stdout
 
 
+def test_a_blank_line_inside_a_block_of_code_does_not_send() -> None:
+    program = "```python\ndef f():\n    return 21\n\nprint(2 * f())\n```\n\n"
+    done = agent_envs("play", "PythonSandbox-v0", "--seed", "1", stdin=f"{program}.quit\n")
+    assert "42" in done.stdout
+
+
+def test_a_run_without_a_verdict_is_no_success(tmp_path: Path) -> None:
+    script = tmp_path / "script.jsonl"
+    script.write_text('"too short"\n', encoding="utf-8")
+    done = agent_envs("run", "PythonSandbox-v0", "--agent", "scripted", "--script", str(script), "--tasks", "1")
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -103,6 +103,44 @@ def test_no_mapping_is_an_exception(action: dict[str, object]) -> None:
     assert begun().step(action)[4]["error"] in {"malformed", "unknown_tool", "bad_arguments"}
 
 
+@pytest.mark.parametrize("action", [None, 3, 2.5, b"submit", [], (), object()])
+def test_an_action_of_no_known_type_is_malformed_and_no_exception(action: object) -> None:
+    env = begun()
+    assert env.step(action)[4]["error"] == "malformed"  # type: ignore[arg-type]
+    assert env.step(call("submit", answer="apple"))[1] == 1.0
+
+
+def test_an_interrupted_step_ends_the_episode_so_that_nothing_of_it_shows_up_later() -> None:
+    def interrupt(call: object, step: int) -> None:
+        raise KeyboardInterrupt
+
+    env = begun()
+    session = env._run.session  # type: ignore[union-attr]
+    env.before_tool = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        env.step(call("echo", text="a"))
+    assert session.closed  # type: ignore[attr-defined]
+    with pytest.raises(ResetNeeded):
+        env.step(call("echo", text="a"))
+
+
+@pytest.mark.parametrize("options", [{"task_id": None}, {"task_id": 3}, 3, "echo/apple"])
+def test_reset_options_of_a_wrong_type_are_a_clear_error(options: object) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        EchoEnv().reset(options=options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", ["/no/such/folder/x.jsonl", "/"])
+def test_a_record_that_cannot_be_written_is_an_error_before_the_episode(path: str) -> None:
+    with pytest.raises(ConfigError, match="record"):
+        EchoEnv(record=path).reset()
+
+
+def test_an_episode_is_aborted_for_a_reason_there_is() -> None:
+    with pytest.raises(ConfigError, match="EndReason"):
+        begun().abort("bored", "why not")  # type: ignore[arg-type]
+
+
 def test_an_action_that_is_too_long_is_refused_and_says_the_limit() -> None:
     observation, *_, info = begun(action_chars=50).step(call("echo", text="x" * 100))
     assert info["error"] == "malformed"
@@ -232,6 +270,12 @@ def test_a_subset_of_the_tools_is_all_there_is() -> None:
     [
         ({"max_step": 3}, "max_steps"),
         ({"max_steps": 0}, "max_steps"),
+        ({"max_steps": 1.5}, "max_steps"),
+        ({"instructions": "no"}, "instructions"),
+        ({"tools": 3}, "tools"),
+        ({"dialect": None}, "dialect"),
+        ({"reward": 3}, "reward"),
+        ({"record": 3}, "record"),
         ({"max_seconds": -1}, "max_seconds"),
         ({"max_seconds": float("nan")}, "max_seconds"),
         ({"tools": ["sing"]}, "sing"),

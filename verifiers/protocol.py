@@ -28,11 +28,15 @@ class ByKind:
 
     def verify(self, task: Task, artifact: Artifact) -> Verdict:
         """The verdict of the verifier for this task's kind; raises `TaskError` where there is none."""
+        return self.verifier_for(task).verify(task, artifact)
+
+    def verifier_for(self, task: Task) -> Verifier:
+        """Who judges this task; raises `TaskError` where nobody does, which is better known before it is played."""
         verifier = self.verifiers.get(task.kind)
         if verifier is None:
             kinds = ", ".join(repr(kind) for kind in sorted(self.verifiers)) or "none"
             raise TaskError(f"task {task.id!r} has the kind {task.kind!r}, which nothing verifies; kinds: {kinds}")
-        return verifier.verify(task, artifact)
+        return verifier
 
 
 def verify_safely(verifier: Verifier, task: Task, artifact: Artifact) -> Verdict:

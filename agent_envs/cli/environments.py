@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import gymnasium
 import agent_envs
 from agent_envs.agents import make_agent, play_episode
 from agent_envs.agents.play import Agent, agent_env
+from agent_envs.artifact import Outcome
 from agent_envs.cli.output import console, json_option, print_json, print_table, progress
 from agent_envs.cli.summary import Summary
 from agent_envs.env import AgentEnv
@@ -86,6 +88,7 @@ def run(
         print_table(env_id, Summary.COLUMNS, [summary.row()])
         for line in summary.failures(limit=5):
             console().print(line, style="dim", markup=False)
+    sys.exit(1 if summary.outcomes[Outcome.ERROR] else 0)
 
 
 @click.command()
@@ -115,6 +118,7 @@ class _Person:
 
     def begin(self, env: AgentEnv, observation: str, info: Any) -> None:
         """Say who is at the keyboard."""
+        console().print("An empty line outside a ``` block sends; .quit leaves.", style="dim", markup=False)
         console().rule(info["task_id"])
 
     def act(self, observation: str) -> str:
@@ -125,9 +129,10 @@ class _Person:
             line = click.prompt("" if lines else "you", default="", show_default=False, prompt_suffix="> ")
             if line == ".quit":
                 raise click.Abort
-            if not line and lines:
+            in_block = sum(each.startswith("```") for each in lines) % 2 == 1
+            if lines and not line and not in_block:
                 return "\n".join(lines)
-            if line:
+            if lines or line:
                 lines.append(line)
 
 

@@ -37,6 +37,8 @@ DIALECTS = tuple(sorted(_BY_NAME))
 
 def get_dialect(name: str) -> Dialect:
     """The dialect of this name."""
+    if not isinstance(name, str):
+        raise ConfigError(f"the dialect is {name!r}; expected one of: {', '.join(DIALECTS)}")
     if name not in _BY_NAME:
         near = difflib.get_close_matches(name, DIALECTS, n=1)
         suggestion = f" (did you mean {near[0]!r}?)" if near else ""

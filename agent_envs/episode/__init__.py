@@ -12,7 +12,7 @@ from agent_envs import json_lines
 from agent_envs.episode._record import SCHEMA, Episode, Turn
 from agent_envs.episode._recorder import EpisodeRecorder
 from agent_envs.episode._transcript import messages, transcript
-from agent_envs.errors import EpisodeError, InfraError
+from agent_envs.errors import ConfigError, EpisodeError, InfraError
 
 __all__ = [
     "SCHEMA",
@@ -20,10 +20,19 @@ __all__ = [
     "EpisodeRecorder",
     "Turn",
     "append_episode",
+    "check_writable",
     "messages",
     "read_episodes",
     "transcript",
 ]
+
+
+def check_writable(path: str | Path) -> None:
+    """Fail before an episode is played where its record could not be kept after it."""
+    try:
+        open(path, "ab").close()
+    except (OSError, ValueError) as cause:
+        raise ConfigError(f"the record {str(path)!r} cannot be written: {cause}") from cause
 
 
 def append_episode(path: str | Path, episode: Episode) -> None:

@@ -86,6 +86,8 @@ class RewardSpec:
         """The spec of a preset's name, or of a mapping of fields that may start from one under the key `preset`."""
         if isinstance(spec, RewardSpec):
             return spec
+        if not isinstance(spec, str | Mapping):
+            raise ConfigError(f"the reward is {spec!r}; expected the name of a preset, or a mapping of options")
         options = {"preset": spec} if isinstance(spec, str) else dict(spec)
         preset = str(options.pop("preset", "score"))
         if preset not in PRESETS:

@@ -16,7 +16,6 @@ from agent_envs.verifiers import (
     ProxyVerifier,
     ReasoningGymAnswer,
     TextAnswer,
-    Verifier,
 )
 
 from agent_envs.env import AgentEnv
@@ -59,6 +58,8 @@ class PythonSandboxEnv(AgentEnv):
         render_mode: str | None = None,
         **options: Unpack[CommonOptions],
     ) -> None:
+        if type(single_turn) is not bool:
+            raise ConfigError(f"single_turn is {single_turn!r}; expected True or False")
         if isinstance(packages, str):
             raise ConfigError(
                 f"packages is the text {packages!r}; expected a list of distributions, such as [{packages!r}]"
@@ -69,20 +70,22 @@ class PythonSandboxEnv(AgentEnv):
             raise ConfigError(f"cell_seconds is {cell_seconds!r}; expected a positive number")
         self.single_turn = single_turn
         self.cell_seconds = cell_seconds
+        self._judges = judges(allow_unsafe=allow_unsafe)
         self._start = partial(
             start_sandbox, limits=Limits(memory_mb=memory_mb), packages=tuple(packages), allow_unsafe=allow_unsafe
         )
         super().__init__(
             tasks=load_task_set(task_set, path=path),
             session=ProgramSession if single_turn else PythonSandboxSession,
-            verifier=verifier(allow_unsafe=allow_unsafe),
+            verifier=self._judges,
             render_mode=render_mode,
             **options,
         )
 
     def pick_task(self, options: JsonObject) -> Task:
-        """The task; in single-turn mode its solution is one program."""
+        """The task, which somebody must be able to judge; in single-turn mode its solution is one program."""
         task = super().pick_task(options)
+        self._judges.verifier_for(task)
         return for_single_turn(task) if self.single_turn else task
 
     def open_session(self, task: Task) -> Session:
@@ -98,7 +101,7 @@ class PythonSandboxEnv(AgentEnv):
         return session(sandbox, cell_seconds=self.cell_seconds)
 
 
-def verifier(*, allow_unsafe: bool = False) -> Verifier:
+def judges(*, allow_unsafe: bool = False) -> ByKind:
     """Who judges which kind of task; each judgement in sandboxes of its own, started after the agent's is gone."""
     start = partial(start_sandbox, allow_unsafe=allow_unsafe)
     return ByKind(

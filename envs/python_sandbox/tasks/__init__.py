@@ -42,6 +42,8 @@ def load_task_set(name: str, *, path: str = "") -> TaskSet:
 
     Raises `ConfigError` where there is no such set, or where a path is missing or not wanted.
     """
+    if not isinstance(name, str) or not isinstance(path, str) or "\0" in path:
+        raise ConfigError(f"the task set is {name!r} and its path {path!r}; expected two texts")
     family, _, dataset = name.partition(":")
     if name in _IMPORTED:
         return _imported(name, path)

@@ -24,8 +24,8 @@ from agent_envs.tasks import GeneratedTaskSet, Task, TaskSet
 
 _NAMES = """
 ab acre advanced_geometry aiw arc_1d base_conversion basic_arithmetic bf binary_alternation binary_matrix
-bitwise_arithmetic caesar_cipher calendar_arithmetic chain_sum circuit_logic coin_flip color_cube_rotation
-complex_arithmetic count_bits count_primes countdown course_schedule cryptarithm decimal_arithmetic
+bitwise_arithmetic caesar_cipher calendar_arithmetic chain_sum circuit_logic color_cube_rotation
+count_bits count_primes countdown course_schedule cryptarithm decimal_arithmetic
 decimal_chain_sum dice emoji_mystery family_relationships figlet_font fraction_simplification futoshiki game_of_life
 game_of_life_halting gcd group_anagrams gsm_symbolic jugs kakurasu knights_knaves largest_island lcm leg_counting
 letter_counting letter_jumble mahjong_puzzle manipulate_matrix maze mini_sudoku modulo_grid n_queens needle_haystack
