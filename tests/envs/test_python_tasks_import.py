@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from agent_envs.envs.python_sandbox.env import verifier
+from agent_envs.envs.python_sandbox.env import judges
 from agent_envs.envs.python_sandbox.tasks import load_task_set
 
 from agent_envs.artifact import Artifact
@@ -95,7 +95,7 @@ def load(tmp_path: Path) -> Callable[..., Task]:
 
 
 def score(task: Task, answer: str) -> float | None:
-    return verifier().verify(task, Artifact(answer=answer, submitted=True)).score
+    return judges().verify(task, Artifact(answer=answer, submitted=True)).score
 
 
 def accepted(task: Task) -> bool:

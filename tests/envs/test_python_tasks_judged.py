@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import pytest
-from agent_envs.envs.python_sandbox.env import verifier
+from agent_envs.envs.python_sandbox.env import judges
 from agent_envs.envs.python_sandbox.tasks import for_single_turn, load_task_set
 from agent_envs.envs.python_sandbox.tasks.arithmetic import TEMPLATES
 from agent_envs.envs.python_sandbox.tasks.reasoning import DATASETS
@@ -17,7 +17,7 @@ from agent_envs.sandboxes.ladder import start_sandbox
 from agent_envs.tasks import Task, TaskSet
 from agent_envs.tools import ToolCall
 
-VERIFIER = verifier()
+VERIFIER = judges()
 
 
 @pytest.fixture
