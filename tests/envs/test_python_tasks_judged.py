@@ -92,3 +92,11 @@ def test_the_splits_of_codeio_share_no_program() -> None:
     tasks = load_task_set("codeio").filter(tags="reimplement").head(10)
     train, test = ({task.solution[-1].arguments["answer"] for task in tasks.split(name)} for name in ("train", "test"))
     assert not train & test
+
+
+@pytest.mark.parametrize("constant", ["nan", "0", "", "1", "no idea"])
+@pytest.mark.parametrize("dataset", ["gcd", "decimal_arithmetic", "fraction_simplification", "simple_equations"])
+def test_no_constant_answer_is_paid(dataset: str, constant: str) -> None:
+    tasks = list(load_task_set(f"reasoning-gym:{dataset}").split("train").head(6))
+    scores = [VERIFIER.verify(task, Artifact(answer=constant, submitted=True)).score for task in tasks]
+    assert sum(scores) <= 1

@@ -1,7 +1,8 @@
 """`reasoning-gym`: its procedural data sets as tasks, generated on demand; the package is imported by the first draw.
 
 Left out are the data sets without a canonical answer, those that make other tasks in every process (their order hangs
-on the hash seed), `arc_agi`, which needs seconds for a task, and `codeio`, which runs foreign programs unprotected:
+on the hash seed), `arc_agi`, which needs seconds for a task, `coin_flip` and
+`complex_arithmetic`, which pay for a constant answer, and `codeio`, which runs foreign programs unprotected:
 our set of that name runs them in a sandbox.
 """
 
