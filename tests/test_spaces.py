@@ -54,7 +54,7 @@ def everything(
     word: Annotated[str, msgspec.Meta(min_length=3, max_length=4)],
     few: Annotated[list[bool], msgspec.Meta(min_length=2)],
     table: Annotated[dict[str, float], msgspec.Meta(min_length=1)],
-    mode: Literal["a", 1, None] = "a",
+    mode: Literal["a", "b"] | None = "a",
     free: Any = None,
     wide: Annotated[int, msgspec.Meta(ge=-(2**62), lt=2**62)] = 0,
 ) -> str:
