@@ -180,7 +180,7 @@ class Sandbox(Protocol):
         """A second, independent sandbox with a copy of this one's files; its `open_python` continues a copy of the live
         Python session.
 
-        Raises `ToolFailed` where the session cannot be copied (threads are running).
+        Raises `ToolFailed` where no true copy of the session can be made.
         """
 
     def close(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -185,10 +184,6 @@ class Toolbox:
     def get(self, name: str) -> Tool | None:
         """The tool of this name, if there is one."""
         return self._tools.get(name)
-
-    def nearest(self, name: str) -> str:
-        """The name of the tool that `name` was probably meant to be; empty where none is near."""
-        return next(iter(difflib.get_close_matches(name[:64], self.names, n=1)), "")
 
     def subset(self, names: Iterable[str]) -> Toolbox:
         """A toolbox of only these tools, in the given order."""

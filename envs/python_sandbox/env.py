@@ -70,13 +70,14 @@ class PythonSandboxEnv(AgentEnv):
             raise ConfigError(f"cell_seconds is {cell_seconds!r}; expected a positive number")
         self.single_turn = single_turn
         self.cell_seconds = cell_seconds
+        self._session = ProgramSession if single_turn else PythonSandboxSession
         self._judges = judges(allow_unsafe=allow_unsafe)
         self._start = partial(
             start_sandbox, limits=Limits(memory_mb=memory_mb), packages=tuple(packages), allow_unsafe=allow_unsafe
         )
         super().__init__(
             tasks=load_task_set(task_set, path=path),
-            session=ProgramSession if single_turn else PythonSandboxSession,
+            session=self._session,
             verifier=self._judges,
             render_mode=render_mode,
             **options,
@@ -97,8 +98,7 @@ class PythonSandboxEnv(AgentEnv):
         except BaseException:
             sandbox.close()
             raise
-        session = ProgramSession if self.single_turn else PythonSandboxSession
-        return session(sandbox, cell_seconds=self.cell_seconds)
+        return self._session(sandbox, cell_seconds=self.cell_seconds)
 
 
 def judges(*, allow_unsafe: bool = False) -> ByKind:

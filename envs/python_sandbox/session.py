@@ -13,14 +13,30 @@ READ_BYTES = 256 << 10
 """The largest file that `read_file` shows; longer ones are read in parts by Python itself."""
 
 
-class PythonSandboxSession(Session):
-    """Python cells with state, files in the working directory, and a final answer."""
+class _SandboxSession(Session):
+    """What both modes share: a sandbox of their own, and an answer once there is one."""
 
     def __init__(self, sandbox: Sandbox, *, cell_seconds: float) -> None:
         self._sandbox = sandbox
         self._cell_seconds = cell_seconds
-        self._python: PythonSession | None = None
         self._answer: str | None = None
+
+    def close(self) -> None:
+        """Destroy the sandbox."""
+        self._sandbox.close()
+
+    @property
+    def isolation(self) -> str:
+        """The tier of the sandbox."""
+        return self._sandbox.isolation
+
+
+class PythonSandboxSession(_SandboxSession):
+    """Python cells with state, files in the working directory, and a final answer."""
+
+    def __init__(self, sandbox: Sandbox, *, cell_seconds: float) -> None:
+        super().__init__(sandbox, cell_seconds=cell_seconds)
+        self._python: PythonSession | None = None
 
     @tool(code="code")
     def python(self, code: str) -> ToolResult:
@@ -89,23 +105,9 @@ class PythonSandboxSession(Session):
             twin._python = twin._sandbox.open_python()
         return twin
 
-    def close(self) -> None:
-        """Destroy the sandbox."""
-        self._sandbox.close()
 
-    @property
-    def isolation(self) -> str:
-        """The tier of the sandbox."""
-        return self._sandbox.isolation
-
-
-class ProgramSession(Session):
+class ProgramSession(_SandboxSession):
     """One program, run once in a fresh interpreter; what it prints is the answer."""
-
-    def __init__(self, sandbox: Sandbox, *, cell_seconds: float) -> None:
-        self._sandbox = sandbox
-        self._cell_seconds = cell_seconds
-        self._answer: str | None = None
 
     @tool(code="code")
     def program(self, code: str) -> ToolResult:
@@ -121,15 +123,6 @@ class ProgramSession(Session):
     def freeze(self) -> Artifact:
         """What the program printed."""
         return Artifact(answer=self._answer or "", submitted=self._answer is not None)
-
-    def close(self) -> None:
-        """Destroy the sandbox."""
-        self._sandbox.close()
-
-    @property
-    def isolation(self) -> str:
-        """The tier of the sandbox."""
-        return self._sandbox.isolation
 
 
 _STATES = {
