@@ -35,8 +35,8 @@ api:
 
 bench:
 	@scripts/bootstrap.sh test
-	@$(BIN)/python benchmarks/contract.py $(ARGS); first=$$?; \
-	$(BIN)/python benchmarks/python_sandbox.py $(ARGS) && exit $$first
+	@missed=0; for script in contract python_sandbox swe web; do \
+	$(BIN)/python benchmarks/$$script.py $(ARGS) || missed=1; done; exit $$missed
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import ClassVar, Self, SupportsFloat, Unpack
 
 import gymnasium
+import numpy as np
 
 from agent_envs.artifact import Artifact, Outcome, Verdict
 from agent_envs.dialects import Dialect, Parsed, get_dialect, parse_mapping, too_long
@@ -58,7 +59,7 @@ class AgentEnv(gymnasium.Env[str, str]):
         tasks: Where tasks come from.
         session: The session class; its `@tool` methods are the tools.
         verifier: Judges the artifact of an episode that has ended.
-        render_mode: None or `"ansi"`.
+        render_mode: None, or one of `metadata["render_modes"]`.
         options: See `agent_envs.options.Options`.
     """
 
@@ -75,8 +76,9 @@ class AgentEnv(gymnasium.Env[str, str]):
         render_mode: str | None = None,
         **options: Unpack[CommonOptions],
     ) -> None:
-        if render_mode not in (None, "ansi"):
-            raise ConfigError(f"render_mode is {render_mode!r}; expected None or 'ansi'")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            modes = " or ".join(map(repr, self.metadata["render_modes"]))
+            raise ConfigError(f"render_mode is {render_mode!r}; expected None or {modes}")
         self.options = Options.of(options)
         self.render_mode = render_mode
         self.toolbox = Toolbox(session)
@@ -126,7 +128,8 @@ class AgentEnv(gymnasium.Env[str, str]):
         """Begin an episode: `seed` picks the task, `options={"task_id": ...}` picks it by name.
 
         Returns:
-            The task as text, and `info` with `task_id`, `tools` (OpenAI schemas) and `prompt` (its parts).
+            The task as text, and `info` with `task_id`, `tools` (OpenAI schemas) and `prompt` (its parts:
+            `task`, `instructions`, and `opening`, what there is to see at the start).
 
         Raises:
             UnknownTask: no task has the requested id.
@@ -139,17 +142,16 @@ class AgentEnv(gymnasium.Env[str, str]):
         task = self.pick_task({} if options is None else options)
         if self.options.record:
             check_writable(self.options.record)
-        prompt = {"task": task.prompt, "instructions": self._instructions}
-        shown = f"{prompt['task']}\n\n{prompt['instructions']}" if self.options.instructions else prompt["task"]
-        observation = self._texts.clip(shown)
-        recorder = EpisodeRecorder(
-            task,
-            env=self._spec_json,
-            seed=-1 if seed is None else seed,
-            dialect=self.dialect.name,
-            prompt=observation,
-        )
         session = self._open(task)
+        prompt = {"task": task.prompt, "instructions": self._instructions, "opening": session.opening}
+        parts = [
+            part for name, part in prompt.items() if part and (self.options.instructions or name != "instructions")
+        ]
+        observation = self._texts.clip("\n\n".join(parts))
+        seeded = -1 if seed is None else seed
+        recorder = EpisodeRecorder(
+            task, env=self._spec_json, seed=seeded, dialect=self.dialect.name, prompt=observation
+        )
         self._run = _Run(task, session, recorder, self.reward_spec.start(task.prompt), self.clock())
         return observation, {"task_id": task.id, "tools": self.toolbox.schemas(), "prompt": prompt}
 
@@ -200,9 +202,9 @@ class AgentEnv(gymnasium.Env[str, str]):
         self._release()
         self._closed = True
 
-    def render(self) -> str | None:
+    def render(self) -> str | np.ndarray | None:
         """The episode so far as readable text, where `render_mode` is `"ansi"`."""
-        if self.render_mode is None:
+        if self.render_mode != "ansi":
             return None
         episode = self._run.recorder.episode() if self._run else self.episode
         return transcript(episode) if episode else ""

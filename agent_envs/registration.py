@@ -5,7 +5,10 @@ from __future__ import annotations
 import gymnasium
 
 ENVIRONMENTS: dict[str, str] = {
+    "AgentRL/MiniWoB-v0": "agent_envs.envs.web:MiniWobEnv",
     "AgentRL/PythonSandbox-v0": "agent_envs.envs.python_sandbox:PythonSandboxEnv",
+    "AgentRL/SWE-v0": "agent_envs.envs.swe:SweEnv",
+    "AgentRL/Web-v0": "agent_envs.envs.web:WebEnv",
 }
 """Id -> entry point. A version moves when scores would."""
 

@@ -5,9 +5,11 @@ Only what descends from this process counts, so that a busy machine does not blu
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import tempfile
+import time
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -19,6 +21,7 @@ class Held:
     """What this process and everything below it hold."""
 
     processes: int
+    threads: int
     descriptors: int
     mounts: int
     control_groups: int
@@ -36,8 +39,9 @@ class Held:
         processes = [os.getpid(), *below]
         return cls(
             processes=len(below),
+            threads=sum(_entries(Path(f"/proc/{pid}/task")) for pid in processes),
             descriptors=sum(_entries(Path(f"/proc/{pid}/fd")) for pid in processes),
-            mounts=sum(_lines(Path(f"/proc/{pid}/mountinfo")) for pid in processes),
+            mounts=sum(_mounts(pid) for pid in processes),
             control_groups=sum(_groups_of(pid) for pid in processes),
             files=_entries(Path(tempfile.gettempdir())),
             rss_mb=_resident_mb(os.getpid()),
@@ -73,10 +77,35 @@ def descendants(root: int) -> list[int]:
     return found
 
 
+def still_there(pids: set[int]) -> set[int]:
+    """Those that do not end by themselves within a second."""
+    deadline = time.monotonic() + 1
+    while pids and time.monotonic() < deadline:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+        pids &= set(descendants(os.getpid()))
+        time.sleep(0.05)
+    return pids
+
+
 def private_mb(pid: int) -> float:
     """Memory that would be free if this process were not there."""
     lines = _read(Path(f"/proc/{pid}/smaps_rollup")).splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty:", "Private_Clean:"))) / 1024
+
+
+def proportional_mb(pid: int) -> float:
+    """Memory of this process, where what it shares with others is split among them."""
+    lines = _read(Path(f"/proc/{pid}/smaps_rollup")).splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def program(pid: int) -> str:
+    """The name of the file that this process runs; empty where it has ended."""
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""
 
 
 def _resident_mb(pid: int) -> float:
@@ -96,8 +125,9 @@ def _entries(folder: Path) -> int:
         return 0
 
 
-def _lines(path: Path) -> int:
-    return _read(path).count("\n")
+def _mounts(pid: int) -> int:
+    """What is mounted where this process looks, but for what a Docker engine has mounted for its containers."""
+    return sum("/docker/" not in line for line in _read(Path(f"/proc/{pid}/mountinfo")).splitlines())
 
 
 def _read(path: Path) -> str:

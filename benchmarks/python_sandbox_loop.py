@@ -74,23 +74,10 @@ def measure_steps(report: Report, *, rounds: int) -> None:
         add_spread(report, "env.step", Spread.of(steps(env, episodes=max(2, rounds // 4))), at_most=0.3)
         env.reset(seed=0)
         env.step(CELL)
-        interpreter = _interpreter(env)
         watch = Stopwatch()
-        stations = (
-            ("whole step", type(env), "step"),
-            ("AgentEnv.step", AgentEnv, "step"),
-            ("parse and validate", AgentEnv, "_parse"),
-            ("act", AgentEnv, "_act"),
-            ("the tool", Tool, "call"),
-            ("the sandbox", type(interpreter), "run"),
-            ("reward", RewardAccount, "turn"),
-            ("clip", UnicodeText, "clip"),
-            ("record", EpisodeRecorder, "add_turn"),
-            ("info", agent_envs.env, "_info"),
-        )
-        with watch.on(*stations):
+        with watch.on(*stations(env, _interpreter(env))):
             steps(env, episodes=max(2, rounds // 4))
-    _attribute(report, watch)
+    attribute(report, watch)
 
 
 def _interpreter(env: gymnasium.Env[str, str]) -> object:
@@ -101,7 +88,24 @@ def _interpreter(env: gymnasium.Env[str, str]) -> object:
     return inner._run.session._python
 
 
-def _attribute(report: Report, watch: Stopwatch) -> None:
+def stations(env: gymnasium.Env[str, str], sandbox: object) -> tuple[tuple[str, object, str], ...]:
+    """Where a step passes by: `sandbox` is what the tool calls the method `run` of."""
+    return (
+        ("whole step", type(env), "step"),
+        ("AgentEnv.step", AgentEnv, "step"),
+        ("parse and validate", AgentEnv, "_parse"),
+        ("act", AgentEnv, "_act"),
+        ("the tool", Tool, "call"),
+        ("the sandbox", type(sandbox), "run"),
+        ("reward", RewardAccount, "turn"),
+        ("clip", UnicodeText, "clip"),
+        ("record", EpisodeRecorder, "add_turn"),
+        ("info", agent_envs.env, "_info"),
+    )
+
+
+def attribute(report: Report, watch: Stopwatch) -> None:
+    """What each of them took, as a share of the step."""
     report.section("where that step goes (timers inside the loop)")
     each = {label: seconds * 1e6 for label, seconds in watch.medians().items()}
     whole, sandbox = each["whole step"], each["the sandbox"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import tempfile
@@ -11,7 +10,7 @@ from contextlib import ExitStack, closing
 from multiprocessing import resource_tracker
 
 import gymnasium
-from held import Held, adopt_orphans, descendants, private_mb
+from held import Held, adopt_orphans, descendants, private_mb, still_there
 from measure import Report
 from python_sandbox_loop import CELL, SUBMIT, cold_session, make
 
@@ -65,7 +64,7 @@ def measure_leftovers(report: Report, *, episodes: int) -> None:
     report.add("resident memory, last", last.rss_mb + last.below_mb, "MB", at_most=first.rss_mb + first.below_mb + 4)
     grown = last.grown(first)
     report.add("left while the process lives", len(grown.split(", ")) if grown else 0, "", at_most=0, note=grown)
-    report.add("processes left when it has ended", len(_still_there(orphans)), "", at_most=0)
+    report.add("processes left when it has ended", len(still_there(orphans)), "", at_most=0)
     report.add("temporary files left", files, "", at_most=0)
 
 
@@ -92,14 +91,3 @@ def _play(env: gymnasium.Env[str, str], episodes: int) -> None:
 
 def _entries_after(folder: str) -> int:
     return len(os.listdir(folder))
-
-
-def _still_there(pids: set[int]) -> set[int]:
-    """Those that do not end by themselves within a second."""
-    deadline = time.monotonic() + 1
-    while pids and time.monotonic() < deadline:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(-1, os.WNOHANG)
-        pids &= set(descendants(os.getpid()))
-        time.sleep(0.05)
-    return pids

@@ -17,6 +17,9 @@ Everything that is exported, under the name to import it by. What is not listed 
 This page is written by `make api` from the docstrings; edit those.
 """
 
+DATA = "envs/swe/mini"
+"""Repositories of bundled tasks: files of theirs are no modules of the package."""
+
 Modules = dict[str, ast.Module]
 
 
@@ -25,6 +28,8 @@ def parse_modules(checkout: Path) -> Modules:
     found = {}
     for folder, package in ROOTS.items():
         for path in sorted((checkout / folder).rglob("*.py")):
+            if path.is_relative_to(checkout / DATA):
+                continue
             parts = path.relative_to(checkout / folder).with_suffix("").parts
             name = ".".join((package, *parts)).removesuffix(".__init__")
             found[name] = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))

@@ -10,6 +10,8 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cp -rs "$repo/agent_envs" "$tree/agent_envs"
 for part in $parts; do cp -rs "$repo/$part" "$tree/agent_envs/$part"; done
+# The repositories of the bundled tasks are data.
+rm -rf "$tree/agent_envs/envs/swe/mini"
 
 cd "$tree"
 status=0

@@ -225,9 +225,9 @@ def test_repetitive_text_is_read_in_linear_time(name: str) -> None:
 
 
 def _seconds(name: str, text: str) -> float:
-    began = time.perf_counter()
+    began = time.thread_time()
     parse(name, text)
-    return time.perf_counter() - began
+    return time.thread_time() - began
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -84,7 +84,7 @@ def run(markdown: str, name: str, folder: Path) -> str:
         env={**os.environ, "PATH": path, "PYTHONSAFEPATH": "1", "COLUMNS": "100"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, f"{name} does not run as printed:\n{done.stdout}\n{done.stderr}"

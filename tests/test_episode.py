@@ -238,11 +238,11 @@ def test_a_turn_is_recorded_in_thirty_microseconds() -> None:
     text, call = "a thought and an action " * 20, parsed(ToolCall("run", {"code": "print(1)" * 20}), thought="hm " * 50)
 
     def seconds_per_turn() -> float:
-        recorder, began = EpisodeRecorder(TASK), time.process_time()
+        recorder, began = EpisodeRecorder(TASK), time.thread_time()
         for _ in range(500):
             recorder.add_turn(text, call, ToolResult(text), text, no_reward(), wall_s=0.1)
         recorder.finish(EndReason.SUBMITTED, Verdict.resolved(), None).to_json()
-        return (time.process_time() - began) / 500
+        return (time.thread_time() - began) / 500
 
     assert min(seconds_per_turn() for _ in range(10)) < 30e-6
 
@@ -269,7 +269,7 @@ for _ in range(25):
 def test_several_processes_append_to_one_file_without_mixing_lines(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), letter]) for letter in "abcd"]
-    assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
+    assert [writer.wait(300) for writer in writers] == [0, 0, 0, 0]
     prompts = sorted(episode.prompt for episode in read_episodes(path))
     assert prompts == [letter * 100_000 for letter in "abcd" for _ in range(25)]
 
@@ -282,7 +282,7 @@ def test_a_writer_waits_while_another_one_writes(tmp_path: Path) -> None:
         writer.start()
         writer.join(0.2)
         assert path.read_bytes() == b""
-    writer.join(10)
+    writer.join(60)
     assert list(read_episodes(path)) == [episode]
 
 

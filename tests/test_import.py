@@ -34,6 +34,10 @@ def test_importing_the_package_does_not_load(library: str, brought_in: set[str])
     assert library not in brought_in
 
 
+def test_the_command_line_loads_no_model_library_before_one_is_needed(tmp_path: Path) -> None:
+    assert not {"torch", "transformers"} & loaded_by("import agent_envs.cli, agent_envs.trainers", tmp_path)
+
+
 def test_importing_the_package_prints_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", "import agent_envs"],

@@ -135,7 +135,7 @@ def test_spawned_processes_give_the_same_trace(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SPAWNED)
     here = Path(__file__)
     command = [sys.executable, str(tmp_path / "script.py"), str(here), str(here.parent)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout == "equal\n", done.stderr
 
 

@@ -274,9 +274,9 @@ def test_ten_thousand_tasks_load_no_slower_than_their_json_is_parsed_twice(tmp_p
     path.write_text("".join(json.dumps(row | {"id": f"t{n}"}) + "\n" for n in range(10_000)))
 
     def seconds(load: Callable[[], object]) -> float:
-        began = time.process_time()
+        began = time.thread_time()
         load()
-        return time.process_time() - began
+        return time.thread_time() - began
 
     parsing = min(seconds(lambda: [json.loads(line) for line in path.read_text().splitlines()]) for _ in range(5))
     assert min(seconds(lambda: len(TaskSet.from_jsonl(path))) for _ in range(5)) < 2 * parsing

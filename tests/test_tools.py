@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import pickle
+import time
 import timeit
 from dataclasses import dataclass
 from datetime import datetime
@@ -226,7 +227,7 @@ def test_texts_become_numbers_only_where_the_format_has_nothing_but_text() -> No
 
 def test_validation_of_a_simple_call_costs_microseconds() -> None:
     run, arguments = SHELL["run"], {"code": "print(1)"}
-    best = min(timeit.repeat(lambda: run.validate(arguments), number=1000, repeat=20)) / 1000
+    best = min(timeit.repeat(lambda: run.validate(arguments), timer=time.thread_time, number=1000, repeat=20)) / 1000
     assert best < 20e-6
 
 

@@ -13,6 +13,7 @@ from agent_envs.tools._arguments import JSON
 from agent_envs.tools._sampling import sample_schema
 from agent_envs.tools._schema import resolve
 
+_PROGRAMS = {"bash": "ls"}
 SUBMIT = "submit"
 """The tool that `<answer>` and the answer fence call."""
 
@@ -37,7 +38,7 @@ def example_call(toolbox: Toolbox) -> ToolCall:
     """A call that its tool accepts, for the instruction text."""
     tool = toolbox.code_tool
     if tool is not None:
-        return ToolCall(tool.name, {tool.code_parameter: "print(6 * 7)"})
+        return ToolCall(tool.name, {tool.code_parameter: _PROGRAMS.get(tool.code_language, "print(6 * 7)")})
     tool = next(iter(toolbox))
     root = tool.parameters
     arguments = {name: _example_value(root["properties"][name], root) for name in tool.required}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from agent_envs.errors import ConfigError, SandboxUnavailable
+from agent_envs.errors import ConfigError, MissingExtra, SandboxUnavailable
 from agent_envs.sandboxes import unsafe
 from agent_envs.sandboxes.namespaces import _cgroup, _probe
 from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup
@@ -104,7 +104,7 @@ def start_sandbox(
     `SandboxUnavailable` where no tier admitted by `at_least` and `allow_unsafe` (see `choose`) can be had.
     """
     tier = choose(at_least=at_least, allow_unsafe=allow_unsafe)
-    limits = _checked(limits or Limits())
+    limits = checked(limits or Limits())
     if tier.name == "none":
         return unsafe.UnsafeSandbox(limits=limits)
     from agent_envs.sandboxes.namespaces import start_namespace_sandbox
@@ -119,7 +119,8 @@ def start_sandbox(
     return sandbox
 
 
-def _checked(limits: Limits) -> Limits:
+def checked(limits: Limits) -> Limits:
+    """The same limits; raises `ConfigError` where one of them is no bound."""
     for name, value in asdict(limits).items():
         if type(value) is not int or value < 1:
             raise ConfigError(f"the limit {name} is {value!r}; expected a whole number of at least 1")
@@ -128,7 +129,38 @@ def _checked(limits: Limits) -> Limits:
 
 def sweep() -> dict[str, int]:
     """Remove what killed processes have left behind on this machine, and say how many of each kind there were."""
-    return {"control groups": _cgroup.sweep(), "folders": unsafe.sweep()}
+    # Not at the top: the engine behind it asks this module what the machine allows.
+    from agent_envs.sandboxes.roots.store import Store, default_folder
+
+    half_made = Store(default_folder()).sweep()
+    here = {"control groups": _cgroup.sweep(), "folders": unsafe.sweep(), "half-made images": half_made}
+    return here | _sweep_docker()
+
+
+def docker() -> Tier:
+    """Whether containers can be used here; asked anew each time, and no rung of the ladder above."""
+    from agent_envs.sandboxes.docker import DockerEngine
+
+    engine = DockerEngine()
+    why_not = fix = ""
+    try:
+        engine.connect()
+    except (SandboxUnavailable, MissingExtra) as error:
+        why_not, _, fix = str(error).partition("; ")
+    finally:
+        engine.close()
+    promise = "Images in containers: no privilege, no network, bounded memory; what the Docker engine gives."
+    return Tier(name="docker", promise=promise, available=not why_not, why_not=why_not, fix=fix)
+
+
+def _sweep_docker() -> dict[str, int]:
+    """The same for containers, where there is an engine at all."""
+    from agent_envs.sandboxes import docker as containers
+
+    try:
+        return containers.sweep() if containers.is_likely_here() else containers.NOTHING_SWEPT
+    except (SandboxUnavailable, MissingExtra):
+        return containers.NOTHING_SWEPT
 
 
 def _choose(tiers: Sequence[Tier], *, at_least: str, allow_unsafe: bool) -> Tier:

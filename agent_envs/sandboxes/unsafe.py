@@ -185,11 +185,15 @@ class UnsafeShell:
 
 def sweep() -> int:
     """Remove the folders that dead processes have left behind, and say how many there were."""
-    left = [
-        path
-        for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}.*.*")
-        if not Path("/proc", path.name.split(".")[1]).exists() and path.owner() == Path("/proc/self").owner()
-    ]
+    left = [path for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}.*.*") if _is_left_over(path)]
     for path in left:
         shutil.rmtree(path, ignore_errors=True)
     return len(left)
+
+
+def _is_left_over(path: Path) -> bool:
+    try:
+        return not Path("/proc", path.name.split(".")[1]).exists() and path.stat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        # Its owner, or somebody else who sweeps, was faster.
+        return False

@@ -23,14 +23,15 @@ _MARK = "__agent_tool__"
 class _Mark:
     name: str
     code: str
+    language: str = "python"
 
 
 @overload
 def tool(function: Function, /) -> Function: ...
 @overload
-def tool(*, name: str = "", code: str = "") -> Callable[[Function], Function]: ...
+def tool(*, name: str = "", code: str = "", language: str = "python") -> Callable[[Function], Function]: ...
 def tool(
-    function: Function | None = None, /, *, name: str = "", code: str = ""
+    function: Function | None = None, /, *, name: str = "", code: str = "", language: str = "python"
 ) -> Function | Callable[[Function], Function]:
     """Mark a function or method as a tool; it stays an ordinary function.
 
@@ -38,6 +39,7 @@ def tool(
         function: What the decorator stands on.
         name: What the agent calls it; the function's own name by default.
         code: The parameter that takes program text, so that a dialect knows where a bare program goes.
+        language: What the program is written in, as a Markdown block is labelled: `python` or `bash`.
     """
 
     def mark(target: Function) -> Function:
@@ -45,7 +47,7 @@ def tool(
             raise ToolDefinitionError(
                 f"@tool stands on a function, got {type(target).__name__}; put it below the others"
             )
-        vars(target)[_MARK] = _Mark(name or target.__name__, code)
+        vars(target)[_MARK] = _Mark(name or target.__name__, code, language)
         return target
 
     return mark if function is None else mark(function)
@@ -66,6 +68,8 @@ class Tool:
         self.description = signature.description
         self.code_parameter: str = mark.code
         """The parameter that takes program text; empty where there is none."""
+        self.code_language: str = mark.language
+        """What that program is written in."""
         self._schema = signature.schema
         self._arguments = signature.arguments
         self._kinds = {name: json_kinds(sub, self._schema) for name, sub in self._schema["properties"].items()}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent_envs.artifact import Artifact
 from agent_envs.errors import ToolFailed
-from agent_envs.sandboxes import PythonSession, RunResult, Sandbox, SessionState, Status
+from agent_envs.sandboxes import PythonSession, Sandbox
 from agent_envs.sandboxes.protocol import text
-from agent_envs.session import Session
+from agent_envs.session import Session, result_of
 from agent_envs.tools import ToolResult, tool
 
 READ_BYTES = 256 << 10
@@ -50,7 +52,7 @@ class PythonSandboxSession(_SandboxSession):
         if self._python is None:
             self._python = self._sandbox.open_python()
         run = self._python.run(code, timeout_s=self._cell_seconds)
-        return ToolResult(shown(run, seconds=self._cell_seconds), error=_error(run), ran=run.ok)
+        return result_of(run, seconds=self._cell_seconds, keeps="interpreter")
 
     @tool
     def write_file(self, path: str, content: str) -> ToolResult:
@@ -118,39 +120,8 @@ class ProgramSession(_SandboxSession):
         """
         run = self._sandbox.run_python(code, timeout_s=self._cell_seconds)
         self._answer = run.stdout.decode("utf-8", "replace").strip()
-        return ToolResult(shown(run, seconds=self._cell_seconds), error=_error(run), ran=run.ok, ends=True)
+        return replace(result_of(run, seconds=self._cell_seconds), ends=True)
 
     def freeze(self) -> Artifact:
         """What the program printed."""
         return Artifact(answer=self._answer or "", submitted=self._answer is not None)
-
-
-_STATES = {
-    SessionState.KEPT: "",
-    SessionState.ROLLED_BACK: "; variables are as they were before this cell",
-    SessionState.LOST: "; the interpreter was restarted and all variables are lost",
-}
-
-
-def shown(run: RunResult, *, seconds: float) -> str:
-    """What the agent reads of a run: output, then the value or the traceback, then how it ended if not well."""
-    ending = {
-        Status.TIMEOUT: f"timeout: stopped after {seconds:g} s",
-        Status.KILLED: f"the process was ended by signal {run.signal}"
-        if run.signal
-        else "the process exited by itself",
-        Status.OUT_OF_MEMORY: "out of memory: the memory limit of the sandbox was reached",
-        Status.OUTPUT_LIMIT: "too much output: the run was stopped",
-    }.get(run.status, "")
-    if run.status is Status.ERROR and not run.stderr:
-        ending = f"exit status {run.exit_code}"
-    ending += _STATES[run.state] if ending or run.state is not SessionState.KEPT else ""
-    dropped = f"[{run.dropped_bytes} bytes of output dropped]" if run.dropped_bytes else ""
-    parts = (text(run.stdout), text(run.stderr), run.value, dropped, f"[{ending.lstrip('; ')}]" if ending else "")
-    return "\n".join(part.rstrip("\n") for part in parts if part) or "(no output)"
-
-
-def _error(run: RunResult) -> str:
-    if run.ok:
-        return ""
-    return "timeout" if run.status is Status.TIMEOUT else "tool_failed"

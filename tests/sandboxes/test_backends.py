@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from agent_envs.errors import ToolFailed
+from agent_envs.errors import SandboxUnavailable, ToolFailed
 from agent_envs.sandboxes import Limits, Sandbox, SessionState, Status
+from agent_envs.sandboxes.docker import DockerEngine
+from agent_envs.sandboxes.images import Place, Recipe
 from agent_envs.sandboxes.ladder import probe
 from agent_envs.sandboxes.namespaces import start_namespace_sandbox
 from agent_envs.sandboxes.protocol import ChannelClosed
+from agent_envs.sandboxes.roots import NamespaceEngine
 
 LIMITS = Limits(output_bytes=1 << 16, file_mb=8)
-BACKENDS: dict[str, Callable[[], Sandbox]] = {
-    "namespaces": lambda: start_namespace_sandbox(limits=LIMITS),
+roots = functools.cache(NamespaceEngine)
+
+
+def over_an_image(_: pytest.FixtureRequest) -> Sandbox:
+    return roots().start(Place(image=roots().build(Recipe()), limits=LIMITS))
+
+
+def in_a_container(request: pytest.FixtureRequest) -> Sandbox:
+    engine: DockerEngine = request.getfixturevalue("docker_engine")
+    return engine.start(Place(image=engine.build(Recipe()), limits=LIMITS))
+
+
+BACKENDS: dict[str, Callable[[pytest.FixtureRequest], Sandbox]] = {
+    "namespaces": lambda _: start_namespace_sandbox(limits=LIMITS),
+    "namespaces over an image": over_an_image,
+    "docker": in_a_container,
 }
 
 
 @pytest.fixture(params=BACKENDS)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    if not any(tier.available for tier in probe() if tier.name == request.param):
+    tiers = [tier for tier in probe() if tier.name == request.param.split()[0]]
+    if tiers and not tiers[0].available:
         pytest.skip(f"{request.param} cannot be used here")
-    made = BACKENDS[request.param]()
+    try:
+        made = BACKENDS[request.param](request)
+    except SandboxUnavailable as error:
+        pytest.skip(f"{request.param} cannot be used here: {error}")
     yield made
     made.close()
 
@@ -87,21 +109,17 @@ def test_a_program_that_is_not_there_is_a_result(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("run", ["run_python", "run"])
-def test_a_timeout_keeps_what_was_printed(sandbox: Sandbox, run: str) -> None:
-    began = time.monotonic()
-    if run == "run":
-        ran = sandbox.run("echo before; sleep 60", timeout_s=0.4)
-    else:
-        ran = sandbox.run_python("print('before', flush=True)\nwhile True: pass", timeout_s=0.4)
+def test_a_timeout_keeps_what_was_printed(sandbox: Sandbox, run: str, with_time_to_speak) -> None:
+    program = "echo before; sleep 600" if run == "run" else "print('before', flush=True)\nwhile True: pass"
+    ran = with_time_to_speak(lambda timeout_s: getattr(sandbox, run)(program, timeout_s=timeout_s))
     assert (ran.status, ran.stdout) == (Status.TIMEOUT, b"before\n")
-    assert time.monotonic() - began < 4
 
 
 def test_a_grandchild_that_holds_the_output_is_not_waited_for(sandbox: Sandbox) -> None:
     began = time.monotonic()
-    ran = sandbox.run("sleep 60 & echo done")
+    ran = sandbox.run("sleep 300 & echo done", timeout_s=300)
     assert (ran.status, ran.stdout) == (Status.OK, b"done\n")
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 60
 
 
 def test_too_much_output_ends_the_run_and_its_head_is_kept(sandbox: Sandbox) -> None:
@@ -181,10 +199,10 @@ def test_a_shell_tells_exit_statuses(sandbox: Sandbox) -> None:
     assert ran.exit_code == 2
 
 
-def test_a_hung_command_is_killed_and_the_shell_goes_on(sandbox: Sandbox) -> None:
+def test_a_hung_command_is_killed_and_the_shell_goes_on(sandbox: Sandbox, with_time_to_speak) -> None:
     shell = sandbox.open_shell()
     shell.run("NAME=kept")
-    hung = shell.run("echo before; sleep 60", timeout_s=0.4)
+    hung = with_time_to_speak(lambda timeout_s: shell.run("echo before; sleep 600", timeout_s=timeout_s))
     assert (hung.status, hung.stdout, hung.state) == (Status.TIMEOUT, b"before\n", SessionState.KEPT)
     assert shell.run("echo $NAME").stdout == b"kept\n"
 
@@ -206,16 +224,16 @@ def test_a_command_of_a_shell_may_have_many_lines(sandbox: Sandbox) -> None:
 def test_messages_go_both_ways(sandbox: Sandbox) -> None:
     channel = sandbox.open_channel("while True: send(receive()[::-1])")
     for message in (b"", b"abc", bytes(range(256)) * 4096):
-        channel.send(message, timeout_s=5)
-        assert channel.receive(timeout_s=5) == message[::-1]
+        channel.send(message, timeout_s=60)
+        assert channel.receive(timeout_s=60) == message[::-1]
     assert channel.result().status is Status.OK
 
 
 def test_what_was_said_before_the_end_still_counts(sandbox: Sandbox) -> None:
     channel = sandbox.open_channel("send(b'last'); raise SystemExit(5)")
-    assert channel.receive(timeout_s=5) == b"last"
+    assert channel.receive(timeout_s=60) == b"last"
     with pytest.raises(ChannelClosed):
-        channel.receive(timeout_s=5)
+        channel.receive(timeout_s=60)
     assert channel.result().exit_code == 5
 
 
@@ -281,15 +299,29 @@ def test_closing_twice_is_fine(sandbox: Sandbox) -> None:
     sandbox.close()
 
 
-def test_a_fork_goes_on_by_itself(sandbox: Sandbox) -> None:
-    sandbox.write_file("f", b"original")
-    python = sandbox.open_python()
-    python.run("x = open('f').read()")
+def test_a_fork_has_a_copy_of_the_files(sandbox: Sandbox) -> None:
+    sandbox.run("mkdir -p d; echo original > d/f; ln -s d link; chmod +x d/f")
     twin = sandbox.fork()
     try:
+        twin.write_file("d/f", b"changed")
+        assert twin.run("test -x link/f && cat link/f").stdout == b"changed"
+        sandbox.close()
+        assert twin.read_file("d/f") == b"changed"
+    finally:
+        twin.close()
+
+
+def test_a_fork_goes_on_with_the_session_or_is_refused(sandbox: Sandbox) -> None:
+    python = sandbox.open_python()
+    python.run("x = 'original'")
+    try:
+        twin = sandbox.fork()
+    except ToolFailed:
+        return
+    try:
         copy = twin.open_python()
-        assert copy.run("x += '!'; open('f', 'w').write(x); x").value == "'original!'"
-        assert (python.run("x").value, sandbox.read_file("f")) == ("'original'", b"original")
+        assert copy.run("x += '!'; x").value == "'original!'"
+        assert python.run("x").value == "'original'"
         sandbox.close()
         assert copy.run("x").value == "'original!'"
     finally:

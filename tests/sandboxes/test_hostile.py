@@ -17,9 +17,11 @@ import pytest
 import agent_envs
 from agent_envs.errors import ConfigError
 from agent_envs.sandboxes.hostile import LIMITS, PROGRAMS, HostileProgram, HostileResult, Mode, programs, run_suite
+from agent_envs.sandboxes.images import Place, Recipe
 from agent_envs.sandboxes.ladder import probe
 from agent_envs.sandboxes.namespaces import NamespaceSandbox, start_namespace_sandbox
 from agent_envs.sandboxes.protocol import Limits
+from agent_envs.sandboxes.roots import NamespaceEngine
 from agent_envs.sandboxes.unsafe import UnsafeSandbox
 
 needs_namespaces = pytest.mark.skipif(
@@ -45,6 +47,22 @@ def test_no_hostile_program_gets_through(kind: str) -> None:
     results = list(run_suite(start, attacks=[each for each in programs() if each[0] == kind]))
     assert len(results) > 10
     assert [f"{result.name} ({result.mode}): {result.seen}" for result in results if not result.passed] == []
+
+
+OF_THE_HOST = {"read the shadow passwords", "read the users of the host"}
+"""Written for a guest whose files are this machine's: over an image these are the files of the image."""
+
+
+@needs_namespaces
+@pytest.mark.parametrize("kind", ["escape", "files", "resources", "signals"])
+def test_no_hostile_program_gets_through_over_an_image(engine: NamespaceEngine, kind: str) -> None:
+    image = engine.build(Recipe())
+    attacks = [
+        each for each in programs() if each[0] == kind and each[2] is Mode.FRESH and each[1].name not in OF_THE_HOST
+    ]
+    assert len(attacks) > 10
+    results = list(run_suite(lambda *, limits: engine.start(Place(image=image, limits=limits)), attacks=attacks))
+    assert [f"{result.name}: {result.seen}" for result in results if not result.passed] == []
 
 
 @needs_namespaces
@@ -73,7 +91,7 @@ def as_nobody(command: list[str], place: Path) -> subprocess.CompletedProcess[st
         command,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
         cwd="/",
         env={"PYTHONPATH": str(place), "PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"},

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -136,16 +137,17 @@ def test_a_session_survives_running_out_of_memory(pause_s: float) -> None:
 
 def test_threads_up_to_the_bound_and_no_further(sandbox: NamespaceSandbox) -> None:
     code = (
-        "import threading, time\ntry:\n    for n in range(500): threading.Thread(None, time.sleep, args=(1,)).start()"
+        "import threading, time\ntry:\n"
+        "    for n in range(500): threading.Thread(None, time.sleep, args=(600,), daemon=True).start()"
     )
-    ran = sandbox.run_python(code + "\nexcept RuntimeError: print(n)", timeout_s=20)
+    ran = sandbox.run_python(code + "\nexcept RuntimeError: print(n)", timeout_s=60)
     assert 50 <= int(ran.stdout) <= 70
 
 
 # Nothing is left behind
 
 
-def test_hundreds_of_episodes_leave_no_process_descriptor_or_group() -> None:
+def test_hundreds_of_episodes_leave_no_process_descriptor_or_group(eventually) -> None:
     def held() -> tuple[int, int, int]:
         groups = list(Path("/sys/fs/cgroup").glob(f"*/**/agent-envs.{os.getpid()}.*"))
         return len(os.listdir("/proc/self/fd")), len(descendants()), len(groups)
@@ -158,7 +160,8 @@ def test_hundreds_of_episodes_leave_no_process_descriptor_or_group() -> None:
                 sandbox.open_channel("receive()")
         if count == 0:
             first = held()
-    assert held() == first
+    # One in ten episodes that left something would have left fifteen; what is made ahead may come and go.
+    eventually(lambda: all(now <= before + 3 for now, before in zip(held(), first, strict=True)))
 
 
 def test_memory_of_this_process_does_not_grow() -> None:
@@ -173,14 +176,30 @@ def test_memory_of_this_process_does_not_grow() -> None:
     assert episodes(150) - before < 1024
 
 
-def test_a_sandbox_that_is_forgotten_is_destroyed() -> None:
+def test_what_a_program_leaves_running_ends_with_it_and_the_session_goes_on(sandbox: NamespaceSandbox) -> None:
+    session = sandbox.open_python()
+    session.run("x = 41")
+    left = (
+        "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: os.execlp('sleep', 'sleep', '61.25')\n"
+    )
+    assert sandbox.run_python(left + "os._exit(0)").ok
+    look = "import glob; [p for p in glob.glob('/proc/[0-9]*/cmdline') if b'61.25' in open(p, 'rb').read()]"
+    assert session.run(look).value == "[]"
+    assert session.run("x + 1").value == "42"
+
+
+def test_a_guest_finds_nothing_of_how_it_was_started(sandbox: NamespaceSandbox) -> None:
+    assert seen(sandbox, "[name for name in os.environ if name.startswith('LD_')]") == "[]"
+
+
+def test_a_sandbox_that_is_forgotten_is_destroyed(eventually) -> None:
     sandbox = start_namespace_sandbox()
     sandbox.open_python().run("1")
     process = sandbox._control.process
+    assert exists(process)
     del sandbox
     gc.collect()
-    with pytest.raises(ProcessLookupError):
-        os.kill(process, 0)
+    eventually(lambda: exists(process), False)
 
 
 HOST = """
@@ -193,17 +212,14 @@ time.sleep(60)
 """
 
 
-def test_nothing_outlives_a_host_that_is_killed() -> None:
+def test_nothing_outlives_a_host_that_is_killed(eventually) -> None:
     with subprocess.Popen([sys.executable, "-c", HOST], stdout=subprocess.PIPE) as host:
         assert host.stdout is not None
         assert host.stdout.readline() == b"ready\n"
         family = descendants(host.pid)
         assert len(family) >= 4
         host.kill()
-    deadline = time.monotonic() + 3
-    while any(Path(f"/proc/{pid}").exists() for pid in family) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+    eventually(lambda: [pid for pid in family if exists(pid)], [])
 
 
 def test_a_host_thread_that_ends_takes_no_sandbox_with_it() -> None:
@@ -254,7 +270,7 @@ def test_a_forked_child_has_sandboxes_of_its_own_and_leaves_its_parents_alone() 
     with closing(start_namespace_sandbox()) as sandbox:
         child = context.Process(target=in_child, args=(sandbox, theirs))
         child.start()
-        assert ours.poll(60)
+        assert ours.poll(300)
         assert ours.recv() == (b"1\n", True)
         child.join()
         assert sandbox.run_python("1").ok
@@ -262,12 +278,34 @@ def test_a_forked_child_has_sandboxes_of_its_own_and_leaves_its_parents_alone() 
 
 def test_a_dead_zygote_costs_its_episodes_and_no_later_one() -> None:
     sandbox = start_namespace_sandbox()
-    os.kill(_zygotes._zygotes._living[()]._pid, signal.SIGKILL)
+    kill(_zygotes._zygotes._living[()]._pid, and_wait_for=sandbox._control.process)
     with pytest.raises(SandboxDied):
         sandbox.run_python("1")
     sandbox.close()
     with closing(start_namespace_sandbox()) as later:
         assert later.run_python("1").ok
+
+
+def test_a_sandbox_made_ahead_that_has_died_is_not_handed_out() -> None:
+    start_namespace_sandbox().close()
+    made_ahead = first_below(_zygotes._zygotes._living[()]._pid)
+    kill(made_ahead, and_wait_for=made_ahead)
+    with closing(start_namespace_sandbox()) as sandbox:
+        assert sandbox.run_python("print(1)").stdout == b"1\n"
+
+
+def test_sandboxes_of_other_limits_are_not_the_ones_made_ahead() -> None:
+    for megabytes in (1, 2, 1):
+        with closing(start_namespace_sandbox(limits=Limits(file_mb=megabytes))) as sandbox:
+            assert seen(sandbox, "__import__('resource').getrlimit(1)[0] >> 20") == str(megabytes)
+
+
+def test_a_first_guest_that_has_died_is_replaced(sandbox: NamespaceSandbox) -> None:
+    sandbox.write_file("a", b"1")
+    waiting = first_below(sandbox._control.process)
+    kill(waiting, and_wait_for=waiting)
+    assert sandbox.run_python("print(1)").stdout == b"1\n"
+    assert sandbox.open_python().run("1 + 1").value == "2"
 
 
 def test_a_process_1_that_is_killed_is_a_fault_of_ours_and_no_result() -> None:
@@ -292,8 +330,38 @@ def test_importing_the_backend_starts_nothing() -> None:
     assert "ChildProcessError" in ran.stderr
 
 
+def kill(pid: int, *, and_wait_for: int) -> None:
+    gone = os.pidfd_open(and_wait_for)
+    os.kill(pid, signal.SIGKILL)
+    assert select.select([gone], [], [], 60) == ([gone], [], [])
+    os.close(gone)
+
+
+def exists(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def first_below(pid: int) -> int:
+    """The child of a process that has one, which may be on its way."""
+    deadline = time.monotonic() + 60
+    while not (found := [child for child, parent in parents_of_all().items() if parent == pid]):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    (child,) = found
+    return child
+
+
 def descendants(of: int | None = None) -> set[int]:
     """Every process that comes from this one (or from another), as /proc tells."""
+    parents = parents_of_all()
+    found = {of or os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {of or os.getpid()}
+
+
+def parents_of_all() -> dict[int, int]:
+    """The parent of every process on this machine, but for those that have ended."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -302,7 +370,4 @@ def descendants(of: int | None = None) -> set[int]:
             continue
         if fields[0] != "Z":
             parents[int(path.parent.name)] = int(fields[1])
-    found = {of or os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {of or os.getpid()}
+    return parents

@@ -151,9 +151,9 @@ def test_a_number_is_its_value_however_it_is_written(answer: str, gold: object) 
     ],
 )
 def test_anything_else_is_not_the_number_and_is_judged_at_once(answer: str) -> None:
-    begun = time.monotonic()
+    begun = time.thread_time()
     assert judged(NumberAnswer(), answer, answer=42).outcome is Outcome.UNRESOLVED
-    assert time.monotonic() - begun < 0.5
+    assert time.thread_time() - begun < 0.5
 
 
 def test_huge_integers_differ_in_their_last_digit() -> None:

@@ -14,9 +14,9 @@ from agent_envs.tasks import Task
 pytest.importorskip("math_verify", reason="the extra `math` is not installed")
 
 
-def judged(answer: str, gold: str) -> Verdict:
+def judged(answer: str, gold: str, *, time_s: float = 60.0) -> Verdict:
     task = Task(id="t", prompt="", secret={"answer": gold})
-    return MathAnswer(time_s=2.0).verify(task, Artifact(answer=answer, submitted=True))
+    return MathAnswer(time_s=time_s).verify(task, Artifact(answer=answer, submitted=True))
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_equivalent_expressions_pass(answer: str, gold: str) -> None:
 )
 def test_everything_else_is_unresolved_in_time(answer: str) -> None:
     begun = time.monotonic()
-    assert judged(answer, "3").outcome is Outcome.UNRESOLVED
-    assert time.monotonic() - begun < 15.0
+    assert judged(answer, "3", time_s=2.0).outcome is Outcome.UNRESOLVED
+    assert time.monotonic() - begun < 60.0
 
 
 @pytest.mark.parametrize("gold", ["((((", "", "9^{9^{9^9}}", " $$ "])
 def test_an_expected_expression_that_cannot_be_read_is_the_authors_error(gold: str) -> None:
     with pytest.raises(TaskError):
-        judged("3", gold)
+        judged("3", gold, time_s=2.0)

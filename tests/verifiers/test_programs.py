@@ -16,7 +16,7 @@ HONEST = "print(sum(map(int, input().split())))"
 
 
 def judged(program: str, verifier: ProgramVerifier | None = None, **secret: Any) -> Verdict:
-    task = Task(id="t", prompt="", secret={"cases": CASES, "time_s": 1.0} | secret)
+    task = Task(id="t", prompt="", secret={"cases": CASES, "time_s": 60.0} | secret)
     return (verifier or ProgramVerifier()).verify(task, Artifact(answer=program, submitted=True))
 
 
@@ -55,8 +55,8 @@ def test_an_honest_program_passes(program: str) -> None:
     ],
 )
 def test_every_way_to_fail_has_a_name(program: str, status: str) -> None:
-    # Filling a gigabyte may take a busy machine more than a second.
-    verdict = judged(program, time_s=20.0 if status == "oom" else 1.0)
+    # What ends by itself may need more than a second for it on a busy machine.
+    verdict = judged(program, time_s=1.0 if status == "timeout" else 60.0)
     assert verdict.outcome is Outcome.UNRESOLVED
     assert verdict.score == 0.0
     assert verdict.evidence["failures"][0]["status"] == status, verdict.evidence
@@ -71,7 +71,7 @@ def test_a_program_learns_nothing_about_other_cases() -> None:
         "print(old, procs)"
     )
     case = {"stdin": "", "stdout": "[] []"}
-    assert judged(spy, cases=[case, case, case], time_s=5.0).outcome is Outcome.RESOLVED
+    assert judged(spy, cases=[case, case, case]).outcome is Outcome.RESOLVED
 
 
 def test_neither_expected_output_nor_later_inputs_are_in_the_sandbox() -> None:
@@ -123,7 +123,7 @@ def test_memory_is_bounded_by_the_task() -> None:
     hungry = "x = bytearray(200 << 20)\nprint(sum(map(int, input().split())))"
     assert judged(hungry, memory_mb=600).outcome is Outcome.RESOLVED
     for program in (hungry, "x = []\nwhile True: x.append(bytearray(1 << 24))"):
-        failure = judged(program, memory_mb=64, time_s=10.0).evidence["failures"][0]
+        failure = judged(program, memory_mb=64).evidence["failures"][0]
         assert failure["status"] == "oom" or "MemoryError" in failure["stderr"], failure
 
 

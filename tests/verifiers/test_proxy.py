@@ -21,7 +21,7 @@ def check(candidate):
 
 
 def judged(program: str, **secret: Any) -> Verdict:
-    secret = {"entry_point": "add", "test": CHECK, "time_s": 1.0, "total_s": 8.0} | secret
+    secret = {"entry_point": "add", "test": CHECK, "time_s": 60.0, "total_s": 300.0} | secret
     task = Task(id="t", prompt="", secret=secret)
     return ProxyVerifier().verify(task, Artifact(answer=program, submitted=True))
 
@@ -103,7 +103,7 @@ CHEATS = {
 
 @pytest.mark.parametrize("cheat", CHEATS.values(), ids=CHEATS)
 def test_a_cheat_never_passes_and_is_never_our_fault(cheat: str) -> None:
-    verdict = judged(cheat)
+    verdict = judged(cheat, time_s=1.0, total_s=8.0)
     assert verdict.outcome in (Outcome.UNRESOLVED, Outcome.TAMPERED), verdict.evidence
     assert verdict.score == 0.0
     assert verdict.evidence["why"]

@@ -13,7 +13,7 @@ from types import TracebackType
 
 _SECRET_VARIABLE = "AGENT_ENVS_SELFTEST_SECRET"
 _SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_END_S = 3.0
+_END_S = 30.0
 """How long the processes of a closed sandbox may take to disappear."""
 
 
@@ -95,7 +95,7 @@ def family() -> Family:
 
 
 def still_alive(processes: Family) -> Family:
-    """Those that have not disappeared within a few seconds, unreaped ones included."""
+    """Those that have not disappeared within half a minute, unreaped ones included."""
     deadline = time.monotonic() + _END_S
     while left := frozenset(process for process in processes if _is_there(*process)):
         if time.monotonic() > deadline:

@@ -76,7 +76,7 @@ class HostileProgram:
     """Each must be in what it printed: the attack really took place."""
     forbids: tuple[str, ...] = ()
     """None may be in what it printed, besides `BREACH` and the secrets of the host."""
-    timeout_s: float = 5.0
+    timeout_s: float = 30.0
     modes: tuple[Mode, ...] = PYTHON
     tiers: tuple[str, ...] = ()
     """The tiers whose promise it tests; empty for all."""

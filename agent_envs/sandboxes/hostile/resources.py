@@ -31,7 +31,7 @@ else:
 
 def _until_refused(name: str, step: str, *, most: int, before: str = "") -> HostileProgram:
     code = before + _UNTIL_REFUSED.format(most=most, step=step)
-    return HostileProgram(name, code, statuses=FINE | _NO_MEMORY, timeout_s=8.0, spoils=True)
+    return HostileProgram(name, code, statuses=FINE | _NO_MEMORY, timeout_s=60.0, spoils=True)
 
 
 PROGRAMS = (
@@ -60,7 +60,7 @@ PROGRAMS = (
         "print('so far', flush=True)\nwhile True: pass",
         TIMEOUT,
         requires=("so far",),
-        timeout_s=0.4,
+        timeout_s=2.0,
     ),
     HostileProgram(
         "busy children that outlive the cell",
@@ -98,7 +98,7 @@ PROGRAMS = (
         "allocate for ever",
         "blocks = []\nwhile True: blocks.append(bytearray(16 << 20))",
         _NO_MEMORY,
-        timeout_s=8.0,
+        timeout_s=60.0,
     ),
     HostileProgram("one huge allocation", "bytearray(1 << 40)", _NO_MEMORY),
     HostileProgram("one huge string", "'a' * (1 << 40)", _NO_MEMORY),
@@ -117,13 +117,13 @@ PROGRAMS = (
         """,
         ANYTHING,
         tiers=("namespaces+cgroup",),
-        timeout_s=8.0,
+        timeout_s=60.0,
     ),
     HostileProgram(
         "decompression bomb",
         "import zlib; bomb = zlib.compress(bytes(64 << 20), 1); blocks = [zlib.decompress(bomb) for _ in range(64)]",
         _NO_MEMORY,
-        timeout_s=8.0,
+        timeout_s=60.0,
     ),
     _until_refused(
         "fill the disk", "file.write(bytes(1 << 20)); file.flush()", before="file = open('big', 'wb')", most=64
@@ -167,7 +167,7 @@ PROGRAMS = (
         except OSError as error: print("refused:", error)
         """,
         requires=("refused:",),
-        timeout_s=8.0,
+        timeout_s=60.0,
         spoils=True,
     ),
     HostileProgram(

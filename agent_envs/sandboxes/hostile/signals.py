@@ -140,7 +140,7 @@ PROGRAMS = (
         "if os.fork() == 0:\n    time.sleep(600)\nprint('left it behind', flush=True)",
         ANYTHING,
         requires=("left it behind",),
-        timeout_s=1.0,
+        timeout_s=30.0,
     ),
     HostileProgram(
         "a thread that is left behind",
@@ -160,7 +160,7 @@ PROGRAMS = (
         "if os.fork() == 0: print('child')\nelse: print('parent'); os.wait()",
         ANYTHING,
         requires=("parent",),
-        timeout_s=1.0,
+        timeout_s=30.0,
     ),
     HostileProgram(
         "a child that goes on with the cell alone",

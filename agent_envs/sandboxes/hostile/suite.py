@@ -14,10 +14,10 @@ from agent_envs.sandboxes.hostile.host import Bait, Family, family, still_alive
 from agent_envs.sandboxes.hostile.program import ANYTHING, LIMITS, HostileProgram, Mode
 from agent_envs.sandboxes.protocol import ChannelClosed, Limits, RunResult, Sandbox, SessionState, text
 
-_SLACK_S = 4.0
+_SLACK_S = 20.0
 """What a run may take beyond its time-out before that counts as not having ended it."""
 _MESSAGES = 64
-_ALIVE_S = 5.0
+_ALIVE_S = 60.0
 _ALIVE_AFTER_SPOILING_S = 1.0
 
 
@@ -102,9 +102,8 @@ class _Attack:
         else:
             rolled_back = result.state is SessionState.ROLLED_BACK
             cell = "print('alive' if kept == 41 else 'state lost')"
-            self._expect_alive(
-                "the next cell", lambda: session.run(cell, timeout_s=self._alive_s), certainly=rolled_back
-            )
+            alive_s = _ALIVE_S if rolled_back else self._alive_s
+            self._expect_alive("the next cell", lambda: session.run(cell, timeout_s=alive_s), certainly=rolled_back)
         session.close()
         second = sandbox.open_python()
         self._expect_alive("a second session", lambda: second.run("print('alive')", timeout_s=self._alive_s))
@@ -166,13 +165,16 @@ def run_suite(
 ) -> Iterator[HostileResult]:
     """Run every program in every mode (or these `attacks` out of `programs`), yielding each result as it is known.
 
-    After each program the host is looked at, all that its sandbox ran must be gone, and a new sandbox must work.
+    After each program the host is looked at, a new sandbox must work, and all that ran before it must be gone.
     Raises `ConfigError` where the sandbox does not separate processes at all, because these programs would then
     attack this machine.
     """
     with Bait() as bait:
         _require_isolation(start)
-        known = family()
+        first = family()
+        _require_isolation(start)
+        # What outlives a sandbox and the next one serves them all. What is there but once was made ahead for the next.
+        known = first & family()
         for kind, program, mode in programs() if attacks is None else attacks:
             result = _attack(start, bait, known, kind, program, mode)
             if result is not None:
@@ -220,8 +222,6 @@ def _attack(
 
 
 def _aftermath(start: Start, bait: Bait, own: Family) -> Iterator[str]:
-    if left := still_alive(own):
-        yield f"{len(left)} processes are left: {sorted(pid for pid, _ in left)}"
     if damage := bait.damage():
         yield damage
     try:
@@ -235,6 +235,9 @@ def _aftermath(start: Start, bait: Bait, own: Family) -> Iterator[str]:
     else:
         if ran.stdout != b"alive\n":
             yield f"a new sandbox does not work afterwards: {ran.status} {_shown(ran)[:200]!r}"
+    # Now that the next one has come and gone, whatever had been made ahead for it must be gone as well.
+    if left := still_alive(own):
+        yield f"{len(left)} processes are left: {sorted(pid for pid, _ in left)}"
 
 
 def _shown(result: RunResult) -> str:

@@ -231,7 +231,8 @@ def _kill(folder: Path) -> None:
             continue
         # Looked up again behind the descriptor, because the number may belong to a stranger by now.
         if pid in _members(folder):
-            signal.pidfd_send_signal(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(process, signal.SIGKILL)
         os.close(process)
 
 

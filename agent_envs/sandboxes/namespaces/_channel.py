@@ -44,13 +44,15 @@ class NamespaceChannel:
         for close in (self._line.close, self._streams.close):
             self._control.descriptors.own(close)
         with theirs:
-            guest_ends = {PRIVATE: theirs.fileno(), **self._streams.guest_ends}
-            self._number = self._control.spawn("channel", guest_ends, code)
+            self._number = self._spawn({PRIVATE: theirs.fileno(), **self._streams.guest_ends}, code)
         self._streams.close_guest_ends()
         self._poll.register(self._line, select.POLLIN)
         self._poll.register(self._control.socket, select.POLLIN)
         self._streams.watch(self._poll)
         return self
+
+    def _spawn(self, descriptors: dict[int, int], code: bytes) -> int:
+        return self._control.spawn("channel", descriptors, code)
 
     def send(self, message: bytes, *, timeout_s: float) -> None:
         """Send one message; raises `ChannelClosed` where the process is gone or does not take it in time."""

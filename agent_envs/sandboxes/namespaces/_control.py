@@ -6,17 +6,19 @@ import itertools
 import os
 import select
 import signal
+import socket
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from agent_envs.errors import SandboxDied, SandboxUnavailable, ToolFailed
 from agent_envs.sandboxes.namespaces import _wire, _zygotes
 from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup
 from agent_envs.sandboxes.protocol import Limits
 
-_ANSWER_S = 30.0
+_ANSWER_S = 180.0
+"""Whoever is gone has closed the line, so this is only how slow a machine may be on which many sandboxes start."""
 _GONE_S = 5.0
 
 
@@ -37,12 +39,37 @@ class Exit:
     """Why it never began; empty where it did."""
 
 
+class _FirstGuest:
+    """The guest that was made ahead and waits for its order; it has to go through the doors of the group itself."""
+
+    def __init__(self, line: socket.socket, doors: list[int]) -> None:
+        self.doors = doors
+        self._line = line
+        self._line.settimeout(_ANSWER_S)
+
+    def order(self, header: Mapping[str, Any], body: bytes, descriptors: Sequence[int]) -> bool:
+        """Give it the only order that it will get; False where it is gone, and another one must be made."""
+        try:
+            _wire.send(self._line, header, body, [*self.doors, *descriptors])
+        except OSError:
+            return False
+        finally:
+            self.close()
+        return True
+
+    def close(self) -> None:
+        """Let go of it; idempotent."""
+        self._line.close()
+        while self.doors:
+            os.close(self.doors.pop())
+
+
 class Control:
     """One sandbox's process 1, its control group, and everything that must be released with them."""
 
     def __init__(self, birth: _zygotes.Birth, group: MemoryGroup | None) -> None:
         self.process = birth.pid
-        self.socket = birth.control
+        self.socket = birth.lines.control
         self.group = group
         self.closed = False
         self._up = False
@@ -50,34 +77,41 @@ class Control:
         self._reply: _wire.Message | None = None
         self._numbers = itertools.count(1)
         self.descriptors = _zygotes.Descriptors()
-        self.descriptors.own(birth.control.close)
-        self.descriptors.own(lambda: os.close(birth.process))
-        self._release = weakref.finalize(self, _release, birth.process, self.descriptors, group)
+        self.descriptors.own(birth.lines.close)
+        self._first = _FirstGuest(birth.lines.first, group.doors() if group is not None else [])
+        self.descriptors.own(self._first.close)
+        handle = _zygotes.Descriptors()
+        handle.own(lambda: os.close(birth.process))
+        self._release = weakref.finalize(self, _release, birth.process, handle, self.descriptors, group)
 
     @classmethod
-    def open(cls, packages: tuple[str, ...], limits: Limits) -> Control:
+    def open(cls, packages: tuple[str, ...], limits: Limits, *, images: str = "") -> Control:
         """Start process 1 of a new sandbox, inside a control group where one can be had."""
         grouped = bool(MemoryGroup.available())
         group = MemoryGroup.create(memory_mb=limits.memory_mb, processes=limits.processes + 5) if grouped else None
-        doors = group.doors() if group is not None else []
         try:
-            birth = _zygotes.birth(packages, limits, doors=doors)
+            control = cls(_zygotes.birth(packages, limits, grouped=grouped, images=images), group)
         except BaseException:
             if group is not None:
                 group.close()
             raise
-        finally:
-            for door in doors:
-                os.close(door)
-        control = cls(birth, group)
-        birth.control.settimeout(_ANSWER_S)
+        control.socket.settimeout(_ANSWER_S)
+        # It may have been made ahead of its episode, and is not in the group of this one yet.
+        control._send({"order": "enter"}, b"", control._first.doors)
+        if images:
+            # Its first guest must wait for its image, and is made like any other.
+            control._first.close()
         return control
 
     def spawn(self, kind: str, descriptors: Mapping[int, int], body: bytes = b"", **order: object) -> int:
         """Order a guest process with these descriptors, by the number it is to have; its own number is returned."""
+        self._require_open()
         number = next(self._numbers)
         header = {"order": "spawn", "id": number, "kind": kind, "targets": list(descriptors), **order}
-        self._send(header, body, list(descriptors.values()))
+        if number == 1 and self._first.order(header, body, list(descriptors.values())):
+            self._send({"order": "adopt", "id": number, "kind": kind})
+        else:
+            self._send(header, body, list(descriptors.values()))
         return number
 
     def kill(self, number: int, *, keep: Sequence[int] = (), keep_root: bool = False, since: int = 0) -> int:
@@ -88,6 +122,10 @@ class Control:
     def discard(self, pid: int) -> None:
         """End a snapshot that a newer one has replaced."""
         self._send({"order": "discard", "pid": pid})
+
+    def tell(self, header: Mapping[str, Any], body: bytes = b"") -> None:
+        """Tell process 1 something that it waits for."""
+        self._send(header, body)
 
     def ask(self, order: Mapping[str, Any], body: bytes = b"") -> _wire.Message:
         """Give an order and wait for its answer."""
@@ -145,8 +183,21 @@ class Control:
         self._require_open()
         try:
             _wire.send(self.socket, header, body, descriptors)
+        except ConnectionError as error:
+            self._hear_last_words(error)
         except OSError as error:
+            if not self._up:
+                # Perhaps it has said why before it went.
+                self.pump()
             raise self._dead(error) from error
+
+    def _hear_last_words(self, cause: OSError) -> NoReturn:
+        """Process 1 is gone; where it has said why, that is raised."""
+        while True:
+            try:
+                self.pump()
+            except SandboxDied as error:
+                raise error from cause
 
     def _receive(self) -> _wire.Message:
         self._require_open()
@@ -179,10 +230,14 @@ def _exit(header: Mapping[str, Any]) -> Exit:
     )
 
 
-def _release(process: int, descriptors: _zygotes.Descriptors, group: MemoryGroup | None) -> None:
+def _release(
+    process: int, handle: _zygotes.Descriptors, descriptors: _zygotes.Descriptors, group: MemoryGroup | None
+) -> None:
     if descriptors.process != os.getpid():
         # A forked child holds this object too; what it stands for is the parent's.
         return
+    # First of all: an interpreter that waits for a cell sees the end of its line, and ends while process 1 does.
+    descriptors.close()
     try:
         signal.pidfd_send_signal(process, signal.SIGKILL)
     except ProcessLookupError:
@@ -192,6 +247,6 @@ def _release(process: int, descriptors: _zygotes.Descriptors, group: MemoryGroup
         gone = select.poll()
         gone.register(process, select.POLLIN)
         gone.poll(_GONE_S * 1000)
-    descriptors.close()
+    handle.close()
     if group is not None:
         group.close()

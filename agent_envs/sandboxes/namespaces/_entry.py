@@ -1,4 +1,4 @@
-"""The last trusted steps of a process before it is the guest's: descriptors, limits, filter, and then its work."""
+"""The last trusted steps of a process before it is the guest's: descriptors, limits, and then its work."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import fcntl
 import os
 import resource
 import signal
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from agent_envs.sandboxes.namespaces import _cells, _guest, _kernel, _seccomp
+from agent_envs.sandboxes.namespaces import _cells, _guest, _kernel, _wire
 from agent_envs.sandboxes.protocol import Limits
 
 PRIVATE = 3
@@ -32,22 +33,51 @@ class Settings:
     outer_id: int
     """The user and group id of the guest, as the namespace around the episode counts."""
     filter_program: bytes
+    """What process 1 puts itself under, and with it every guest."""
+    over_image: bool = False
+    """Whether the guest lives in a stored image; the host then says which before anything else."""
 
 
-def become_guest(order: Mapping[str, Any], body: bytes, descriptors: tuple[int, ...], settings: Settings) -> NoReturn:
+def become_guest(message: _wire.Message, settings: Settings) -> NoReturn:
     """Turn this forked child of process 1 into the guest process that was ordered."""
     try:
-        targets = order["targets"]
-        _place(descriptors, targets)
-        os.setsid()
-        _set_limits(settings)
-        _kernel.set_dumpable(True)
-        if settings.grouped:
-            _offer_to_oom_killer()
-        _seccomp.install(settings.filter_program)
-        _work(order, body)
+        _prepare(settings)
+        _turn_into(message, settings)
     finally:
         os._exit(70)
+
+
+def wait_to_become_guest(line: socket.socket, settings: Settings) -> NoReturn:
+    """The same ahead of the order, for the first guest of an episode: the order comes from the host itself."""
+    try:
+        _prepare(settings)
+        # All that it will write to in its first cell it writes to now, while nobody waits for it.
+        _cells.rehearse(1)
+        message = _wire.receive(line)
+        if message is not None:
+            doors = len(message.descriptors) - len(message.header["targets"])
+            for door in message.descriptors[:doors]:
+                os.write(door, b"0")
+            line.detach()
+            _turn_into(_wire.Message(message.header, message.body, message.descriptors[doors:]), settings)
+    finally:
+        os._exit(70)
+
+
+def _prepare(settings: Settings) -> None:
+    os.setsid()
+    _set_limits(settings)
+    for hooks in fork_hooks:
+        os.register_at_fork(**hooks)
+    _kernel.set_handler(signal.SIGINT, signal.default_int_handler)
+
+
+def _turn_into(message: _wire.Message, settings: Settings) -> None:
+    _place(message.descriptors, message.header["targets"])
+    _kernel.set_dumpable(True)
+    if settings.grouped:
+        _offer_to_oom_killer()
+    _work(message.header, message.body)
 
 
 def _work(order: Mapping[str, Any], body: bytes) -> None:
@@ -55,22 +85,21 @@ def _work(order: Mapping[str, Any], body: bytes) -> None:
         case "exec":
             _execute(order["argv"], order["env"], order["cwd"])
         case "program":
-            _prepare_python()
             _guest.run_program(body, {})
         case "channel":
-            _prepare_python()
             _guest.run_program(body, _guest.channel(PRIVATE))
         case "cells":
-            _prepare_python()
             _cells.serve(PRIVATE, order["generation"])
 
 
 def _place(descriptors: tuple[int, ...], targets: list[int]) -> None:
-    # Out of the way first: a descriptor may stand where another one belongs.
-    high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64) for descriptor in descriptors]
-    for descriptor, target in zip(high, targets, strict=True):
+    last = max(2, *targets)
+    if any(descriptor <= last for descriptor in descriptors):
+        # Out of the way first: a descriptor may stand where another one belongs.
+        descriptors = tuple(fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64) for descriptor in descriptors)
+    for descriptor, target in zip(descriptors, targets, strict=True):
         os.dup2(descriptor, target)
-    _kernel.close_from(max(2, *targets) + 1)
+    _kernel.close_from(last + 1)
 
 
 def _set_limits(settings: Settings) -> None:
@@ -100,12 +129,6 @@ def _offer_to_oom_killer() -> None:
 
 fork_hooks: list[dict[str, Callable[[], object]]] = []
 """What the modules that guests find imported want done when a guest forks."""
-
-
-def _prepare_python() -> None:
-    for hooks in fork_hooks:
-        os.register_at_fork(**hooks)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _execute(argv: list[str], env: dict[str, str], cwd: str) -> None:

@@ -5,61 +5,35 @@ It does little: it starts and ends guests, and carries files. No code of a guest
 
 from __future__ import annotations
 
+import json
 import os
+import resource
 import select
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from agent_envs.sandboxes.namespaces import _changes, _processes, _wire, _workspace
 from agent_envs.sandboxes.namespaces import _kernel as kernel
-from agent_envs.sandboxes.namespaces import _processes, _wire, _workspace
-from agent_envs.sandboxes.namespaces._entry import Settings, become_guest
-from agent_envs.sandboxes.namespaces._rootfs import AGENT
-
-_INODES = 16384
-_SHARED_MEMORY_PART = 4
-"""/dev/shm has one part in so many of what /work may hold."""
+from agent_envs.sandboxes.namespaces._entry import Settings, become_guest, wait_to_become_guest
+from agent_envs.sandboxes.namespaces._settle import enter_group, settle
 
 
-def map_ids(outer_uid: int, outer_gid: int) -> None:
-    """Be the agent's user and group inside the new user namespace, and these outside of it."""
-    for name, content in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{AGENT} {outer_uid} 1"),
-        ("gid_map", f"{AGENT} {outer_gid} 1"),
-    ):
-        # Not `open`: its first use with an encoding imports that codec, 2 ms in every episode.
-        descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY | os.O_CLOEXEC)
-        os.write(descriptor, content.encode())
-        os.close(descriptor)
-
-
-def main(control: socket.socket, settings: Settings) -> NoReturn:
-    """Set the episode up and serve the host until it goes away."""
-    _settle(settings)
-    init = _Init(control, settings)
-    _wire.send(control, {"up": True})
+def main(control: socket.socket, first: socket.socket, settings: Settings) -> NoReturn:
+    """Set the episode up and serve the host until it goes away; the first guest gets its order by a line of its own."""
+    if settings.over_image:
+        # Where the memory of all that is mounted is to count, and too early for a guest.
+        enter_group(_wire.receive(control))
+        first.close()
+    workspace, written = settle(control, settings)
+    init = _Init(control, settings, workspace, written)
+    if settings.over_image:
+        _wire.send(control, b'{"up": true}')
+    else:
+        init.fork_first(first)
     init.serve()
-
-
-def _settle(settings: Settings) -> None:
-    map_ids(settings.outer_id, settings.outer_id)
-    size = settings.limits.disk_mb
-    plain = kernel.NO_SUID | kernel.NO_DEVICES
-    kernel.mount("proc", "/proc", "proc", plain | kernel.NO_EXEC)
-    for path, megabytes, mode in (
-        ("/work", size, "755"),
-        ("/tmp", size, "1777"),
-        ("/dev/shm", max(1, size // _SHARED_MEMORY_PART), "1777"),
-    ):
-        options = f"size={megabytes}m,nr_inodes={_INODES},mode={mode},uid={AGENT},gid={AGENT}"
-        kernel.mount("tmpfs", path, "tmpfs", plain, options)
-    os.chdir("/work")
-    kernel.drop_privileges()
-    kernel.set_dumpable(False)
-    kernel.die_with_parent()
 
 
 @dataclass(slots=True)
@@ -74,33 +48,42 @@ class _Root:
 
 
 class _Init:
-    def __init__(self, control: socket.socket, settings: Settings) -> None:
+    def __init__(self, control: socket.socket, settings: Settings, workspace: str, written: int) -> None:
         self._control = control
         self._settings = settings
-        self._workspace = os.open("/work", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._workspace = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._written = _changes.Written(written, workspace)
+        self._newest = _processes.Newest()
+        # It rings when a child has ended, from before there is any.
+        self._bell, ring = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+        kernel.set_handler(signal.SIGCHLD, lambda *_: None)
+        self._first = 0
+        """The pid of the guest that waits for the first order, as long as the host has not said that it was given."""
         self._roots: dict[int, _Root] = {}
         self._orders: dict[str, Callable[[_wire.Message], None]] = {
+            "enter": self._enter,
+            "adopt": self._adopt,
             "spawn": self._spawn,
             "kill": self._kill,
             "discard": self._discard,
             "read": self._read,
             "write": self._write,
             "walk": self._walk,
+            "manifest": self._manifest,
+            "changes": self._changes,
             "pack": self._pack,
             "unpack": self._unpack,
         }
 
     def serve(self) -> NoReturn:
-        bell, ring = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        poll.register(bell, select.POLLIN)
+        poll.register(self._bell, select.POLLIN)
         while True:
             for descriptor, _ in poll.poll():
-                if descriptor == bell:
-                    os.read(bell, 4096)
+                if descriptor == self._bell:
+                    os.read(self._bell, 4096)
                     self._reap()
                 else:
                     self._obey()
@@ -114,46 +97,75 @@ class _Init:
         except _workspace.Refused as refusal:
             _wire.send(self._control, {"reply": True, "refused": str(refusal)})
 
+    def _enter(self, message: _wire.Message) -> None:
+        enter_group(message)
+        _wire.send(self._control, b'{"up": true}')
+
+    def fork_first(self, line: socket.socket) -> None:
+        """Make the first guest before it is asked for, so that an episode need not wait for it."""
+        self._first = self._fork()
+        if self._first == 0:
+            wait_to_become_guest(line, self._settings)
+        line.close()
+
+    def _fork(self) -> int:
+        pid = kernel.fork()
+        if pid == 0:
+            self._control.detach()
+            signal.set_wakeup_fd(-1)
+            kernel.set_handler(signal.SIGCHLD, kernel.DEFAULT)
+        return pid
+
+    def _adopt(self, message: _wire.Message) -> None:
+        """The first guest has got its order."""
+        self._add_root(message.header, self._first, started=0)
+        self._first = 0
+        self._reap()
+
     def _spawn(self, message: _wire.Message) -> None:
-        order = message.header
-        started = _processes.now()
+        # Had the first guest been there, the host would have given the order to it.
+        self._first, started = 0, _processes.now()
         try:
-            pid = os.fork()
+            pid = self._fork()
         except OSError as error:
-            self._report(order["id"], 1 << 8, refused=f"no process can be started: {error.strerror}")
+            why = f"no process can be started: {error.strerror}"
+            _wire.send(self._control, {"exit": message.header["id"], "status": 1 << 8, "refused": why})
         else:
             if pid == 0:
-                self._control.detach()
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                become_guest(order, message.body, message.descriptors, self._settings)
-            self._roots[order["id"]] = _Root(pid, pid, started, order["kind"] == "cells")
+                become_guest(message, self._settings)
+            self._add_root(message.header, pid, started=started)
         for descriptor in message.descriptors:
             os.close(descriptor)
 
+    def _add_root(self, order: Mapping[str, Any], pid: int, *, started: int) -> None:
+        self._roots[order["id"]] = _Root(pid, pid, started, order["kind"] == "cells")
+
     def _reap(self) -> None:
-        while True:
-            try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
-            except ChildProcessError:
+        while pid := _processes.ended_child():
+            if pid == self._first:
+                # Nothing else can run yet. Whether this was a guest, the host will say.
                 return
-            if pid == 0:
-                return
+            # Asked before its number is free again: until then nobody else can have come to bear it.
+            childless = self._newest.pid() == pid
+            _, status, usage = os.wait4(pid, 0)
             number = next((number for number, root in self._roots.items() if root.pid == pid), None)
             if number is not None:
-                self._ended(number, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+                self._ended(number, childless=childless)
+                self._report(number, status, usage)
 
-    def _ended(self, number: int, status: int, cpu_s: float, memory_kb: int) -> None:
+    def _ended(self, number: int, *, childless: bool) -> None:
         root = self._roots[number]
         if root.survives:
             root.pid = 0
         else:
             del self._roots[number]
-            self._sweep(since=root.started)
-        self._report(number, status, cpu_s=cpu_s, memory_kb=memory_kb)
+            if not childless:
+                self._sweep(since=root.started)
 
-    def _report(self, number: int, status: int, **more: float | str) -> None:
-        _wire.send(self._control, {"exit": number, "status": status, **more})
+    def _report(self, number: int, status: int, usage: resource.struct_rusage) -> None:
+        cpu_s = usage.ru_utime + usage.ru_stime
+        told = b'{"exit": %d, "status": %d, "cpu_s": %.6f, "memory_kb": %d}' % (number, status, cpu_s, usage.ru_maxrss)
+        _wire.send(self._control, told)
 
     def _sweep(self, *, keep: frozenset[int] = frozenset(), since: int = 0) -> None:
         """End every process that belongs to no root, is not kept, and was started since then."""
@@ -186,7 +198,7 @@ class _Init:
         elif root is not None and root.pid:
             os.kill(root.pid, signal.SIGKILL)
             _, status, usage = os.wait4(root.pid, 0)
-            self._report(order["id"], status, cpu_s=usage.ru_utime + usage.ru_stime, memory_kb=usage.ru_maxrss)
+            self._report(order["id"], status, usage)
         self._sweep(keep=keep, since=order["since"])
         kept = next((pid for pid, process in _processes.living().items() if pid in keep), 0) if keep else 0
         if root is not None and kept:
@@ -216,7 +228,7 @@ class _Init:
         files: list[tuple[str, int]] = []
         rejected: dict[str, str] = {}
         contents: list[bytes] = []
-        for path, why in _workspace.walk(self._workspace):
+        for path, why in _workspace.walk(self._workspace, leave_out=message.header.get("leave_out", ())):
             try:
                 if why:
                     raise _workspace.Refused(why)
@@ -231,6 +243,22 @@ class _Init:
                 files.append((path, len(content)))
                 contents.append(content)
         _wire.send(self._control, {"reply": True, "files": files, "rejected": rejected}, b"".join(contents))
+
+    def _manifest(self, message: _wire.Message) -> None:
+        """Say what the workspace holds."""
+        found = _changes.manifest(self._workspace, message.header["leave_out"])
+        _wire.send(self._control, {"reply": True}, json.dumps(found).encode())
+
+    def _changes(self, message: _wire.Message) -> None:
+        """End every guest, then hand out what differs from the manifest in the body."""
+        self._roots.clear()
+        self._sweep()
+        order = message.header
+        base = json.loads(message.body)
+        left_out, touched = order["leave_out"], self._written.has
+        found = _changes.changes(self._workspace, base, order["limit"], leave_out=left_out, touched=touched)
+        told = {"files": found.files, "rejected": found.rejected, "deleted": found.deleted}
+        _wire.send(self._control, {"reply": True, **told}, b"".join(found.contents))
 
     def _pack(self, _: _wire.Message) -> None:
         """Hand out the workspace to be unpacked elsewhere; the guests go on."""

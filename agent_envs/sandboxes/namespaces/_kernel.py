@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
+from collections.abc import Callable
 
 NEW_MOUNTS = 0x00020000
 NEW_CGROUP = 0x02000000
@@ -35,7 +37,13 @@ _AT_RECURSIVE = 0x8000
 
 # PyDLL, not CDLL: the lock of the interpreter must be held over a clone, or the child would be born without it.
 _libc = ctypes.PyDLL(None, use_errno=True)
+# Looked up once, here: every process 1 would have to make the objects that stand for them again.
+_looked_up = [getattr(_libc, name) for name in ("capset", "fork", "mount", "prctl", "syscall")]
 
+
+# The functions of `signal` look up enumerations, which costs each guest twenty memory pages of its own.
+set_handler: Callable[..., object] = vars(signal)["_signal"].signal
+DEFAULT: object = vars(signal)["_signal"].SIG_DFL
 
 # Made once: to make such a type costs every episode dozens of memory pages of its own.
 _CAPABILITY_VERSION = (ctypes.c_uint32 * 2)(0x20080522, 0)
@@ -64,6 +72,11 @@ def clone(flags: int) -> tuple[int, int]:
     descriptor = ctypes.c_int(-1)
     pid = _libc.syscall(_CLONE, ctypes.c_ulong(flags | _CLONE_PIDFD | _SIGCHLD), None, ctypes.byref(descriptor))
     return _check(pid, "clone into new namespaces"), descriptor.value
+
+
+def fork() -> int:
+    """Fork as the C library does, without what Python would do for threads and hooks that process 1 does not have."""
+    return _check(_libc.fork(), "fork")
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:

@@ -42,6 +42,25 @@ def plan_for(packages: tuple[str, ...]) -> Plan:
     )
 
 
+def plan_for_images(folder: str) -> Plan:
+    """The plan of a zygote whose guests see nothing of this machine but an image out of this folder."""
+    prefixes = tuple(dict.fromkeys(os.path.realpath(path) for path in (sys.base_prefix, sys.base_exec_prefix)))
+    return Plan(
+        shown=[f"{prefix}/{part}" for prefix in prefixes if prefix != "/usr" for part in ("bin", "lib", "lib64")],
+        masked=[],
+        packages={},
+        packages_at=_PACKAGES_AT,
+        preload=["hashlib"],
+        unprivileged_id=_UNPRIVILEGED_ID,
+        images=folder,
+    )
+
+
+def outer_id() -> int:
+    """Whom guests are outside of their namespaces, and so whom everything in a stored image must belong to."""
+    return os.geteuid() or _UNPRIVILEGED_ID
+
+
 def interpreter() -> str:
     """The interpreter that zygotes and guests run: the one behind the virtual environment, if we are in one."""
     return os.path.realpath(vars(sys).get("_base_executable") or sys.executable)

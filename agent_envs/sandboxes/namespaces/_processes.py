@@ -31,6 +31,30 @@ def now() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
 
 
+class Newest:
+    """The last number that the kernel has given to a process or thread of this sandbox.
+
+    While the process of that number has not been waited for, it is also the last one that was made: it has started
+    nothing, and nothing needs to be looked for.
+    """
+
+    def __init__(self) -> None:
+        self._load = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+
+    def pid(self) -> int:
+        """That number, as of now."""
+        return int(os.pread(self._load, 128, 0).split()[4])
+
+
+def ended_child() -> int:
+    """The pid of a child that has ended and is still to be waited for, or 0."""
+    try:
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return 0
+    return ended.si_pid if ended is not None else 0
+
+
 def living() -> dict[int, Process]:
     """Every process of this sandbox but process 1."""
     found = {}

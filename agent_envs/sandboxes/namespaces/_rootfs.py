@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 
 from agent_envs.sandboxes.namespaces import _kernel as kernel
+from agent_envs.sandboxes.namespaces._image import MAKING, ROOTS
 
 AGENT = 1000
 """The user and group id of a guest, as seen from inside."""
@@ -49,6 +50,8 @@ class Plan:
     """Modules to import before the first guest starts."""
     unprivileged_id: int
     """Whom to become where root has started us."""
+    images: str = ""
+    """The folder with stored images that every episode is to run over; empty for episodes over this very tree."""
 
 
 def build(plan: Plan) -> None:
@@ -73,6 +76,8 @@ def build(plan: Plan) -> None:
     # A user namespace may mount a /proc of its own only where it can already see a complete one.
     kernel.mount(f"{_OLD}/proc", "/proc", flags=kernel.BIND | kernel.RECURSIVE)
     _mask(plan)
+    if plan.images:
+        _keep_images(plan.images)
     kernel.detach(_OLD)
     os.rmdir(_OLD)
     kernel.mount("", "/", flags=kernel.REMOUNT | kernel.BIND | kernel.READ_ONLY | kernel.NO_SUID | kernel.NO_DEVICES)
@@ -99,6 +104,13 @@ def _bind(source: str, target: str) -> None:
 def _touch(path: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o644))
+
+
+def _keep_images(folder: str) -> None:
+    """Keep the store in reach of every process 1, which moves out of this tree before there is a guest."""
+    _bind(_OLD + folder, ROOTS)
+    os.mkdir(MAKING)
+    kernel.mount(f"{_OLD}{folder}/making", MAKING, flags=kernel.BIND)
 
 
 def _mask(plan: Plan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_envs.sandboxes.namespaces._control import Control, Exit
@@ -13,18 +13,31 @@ from agent_envs.sandboxes.namespaces._streams import Streams
 from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 
 _STDIN_PIECE = 1 << 16
+_NONE: Mapping[int, int] = {}
 
 
 def run_to_end(
-    control: Control, limit: int, order: dict[str, object], *, body: bytes = b"", stdin: bytes = b"", timeout_s: float
+    control: Control,
+    limit: int,
+    order: dict[str, object],
+    *,
+    body: bytes = b"",
+    stdin: bytes = b"",
+    timeout_s: float,
+    descriptors: Mapping[int, int] = _NONE,
 ) -> RunResult:
-    """Start a guest process, feed it, read it, and end it and its relatives when it ends or its time is up."""
+    """Start a guest process, feed it, read it, and end it and its relatives when it ends or its time is up.
+
+    `descriptors` are given to it besides the standard ones, by the number each is to have.
+    """
     began, killed = time.monotonic(), control.oom_kills()
     streams = Streams(limit).open()
     feed = _Feed(stdin)
     try:
         details = {name: value for name, value in order.items() if name != "kind"}
-        number = control.spawn(str(order["kind"]), feed.guest_end | streams.guest_ends, body, **details)
+        number = control.spawn(
+            str(order["kind"]), {**descriptors, **feed.guest_end, **streams.guest_ends}, body, **details
+        )
         streams.close_guest_ends()
         feed.close_guest_end()
         cause = _watch(control, number, streams, feed, deadline=began + timeout_s)

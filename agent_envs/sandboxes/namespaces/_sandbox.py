@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from agent_envs.artifact import Artifact
 from agent_envs.errors import ConfigError, ToolFailed
+from agent_envs.sandboxes._journal import CellRan, Entry, Journal, Ran, Written
 from agent_envs.sandboxes.namespaces import _run
 from agent_envs.sandboxes.namespaces._channel import NamespaceChannel
 from agent_envs.sandboxes.namespaces._control import Control, OutOfMemory
-from agent_envs.sandboxes.namespaces._journal import CellRan, Entry, Journal, Ran, Written
 from agent_envs.sandboxes.namespaces._session import NamespaceSession
 from agent_envs.sandboxes.namespaces._shell import NamespaceShell
 from agent_envs.sandboxes.protocol import Limits, RunResult, SessionState, Status

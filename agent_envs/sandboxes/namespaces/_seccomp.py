@@ -98,10 +98,11 @@ class _Without:
 
 @dataclass(frozen=True, slots=True)
 class _NoneOf:
-    """The argument must be none of these values."""
+    """The argument must be none of these values, where another one has the value that gives them their meaning."""
 
     argument: int
     values: tuple[int, ...]
+    where: tuple[int, int]
     otherwise: int = _EPERM
 
 
@@ -119,6 +120,7 @@ _IOCTLS = (
 # Names, parent-death signal, dumpable, keepcaps (read), seccomp (read), bounding set (read), timer slack, subreaper,
 # no_new_privs, transparent huge pages, ambient capabilities, names of anonymous memory, the auxiliary vector.
 _PRCTLS = (1, 2, 3, 4, 7, 13, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 40, 41, 42, 47, 0x53564D41, 0x41555856)
+_SOCKET_LEVEL = 1
 _ATTACH_PROGRAM = (26, 50, 51, 52)
 _ITSELF = (_OneOf(0, (0,)),)
 """Pid 0: the guest shares its user with the trusted pid 1, whose limits and priority it could otherwise lower."""
@@ -126,7 +128,7 @@ _ITSELF = (_OneOf(0, (0,)),)
 _CHECKED: dict[int, tuple[_Rule, ...]] = {
     16: (_OneOf(1, _IOCTLS, _ENOTTY),),  # ioctl
     53: (_OneOf(0, (1,), _EAFNOSUPPORT),),  # socketpair: local only
-    54: (_NoneOf(2, _ATTACH_PROGRAM),),  # setsockopt
+    54: (_NoneOf(2, _ATTACH_PROGRAM, where=(1, _SOCKET_LEVEL)),),  # setsockopt
     56: (_Without(0, _NEW_NAMESPACES | _CLONE_PARENT),),  # clone: a sibling would be a forged child of the trusted side
     135: (_OneOf(0, (0, 0xFFFFFFFF)),),  # personality: ask, or plain Linux
     141: (_OneOf(1, (0,)),),  # setpriority
@@ -239,6 +241,10 @@ def _rule(rule: _Rule) -> Iterator[bytes]:
 
     The low half is enough: every argument checked here is an `int` to the kernel, or flags that live in the low half.
     """
+    if isinstance(rule, _NoneOf):
+        argument, value = rule.where
+        yield _instruction(_LOAD, 16 + 8 * argument)
+        yield _instruction(_JUMP_EQUAL, value, 0, len(rule.values) + 2)
     yield _instruction(_LOAD, 16 + 8 * rule.argument)
     match rule:
         case _Without(bits=bits):

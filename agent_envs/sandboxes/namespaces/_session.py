@@ -9,9 +9,9 @@ import contextlib
 import time
 
 from agent_envs.errors import ToolFailed
+from agent_envs.sandboxes._journal import CellRan, Journal, fingerprint
 from agent_envs.sandboxes.namespaces._control import Control, Exit, OutOfMemory
 from agent_envs.sandboxes.namespaces._interpreter import Interpreter, Reply
-from agent_envs.sandboxes.namespaces._journal import CellRan, Journal, fingerprint
 from agent_envs.sandboxes.namespaces._record import Cell, Record
 from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 

@@ -49,9 +49,10 @@ class NamespaceShell:
     the next command runs in a new one in the last working directory; the result says `SessionState.LOST`.
     """
 
-    def __init__(self, control: Control, *, output_bytes: int) -> None:
+    def __init__(self, control: Control, *, output_bytes: int, bash: bool | None = None) -> None:
         self._control = control
         self._output_bytes = output_bytes
+        self._bash = os.path.exists("/bin/bash") if bash is None else bash
         self._process: _ShellProcess | None = None
         self._folder = ""
         self._closed = False
@@ -80,7 +81,7 @@ class NamespaceShell:
     def _run(self, command: bytes, timeout_s: float) -> RunResult:
         began, kills = time.monotonic(), self._control.oom_kills()
         if self._process is None:
-            self._process = _ShellProcess(self._control, self._output_bytes).start(self._folder)
+            self._process = _ShellProcess(self._control, self._output_bytes, bash=self._bash).start(self._folder)
         process = self._process
         since = _processes.now()
         cause = process.command(command, began + timeout_s)
@@ -112,7 +113,7 @@ def _lost(process: _ShellProcess, cause: Status, *, wall_s: float, oom: bool) ->
 class _ShellProcess:
     """One shell, from its start to its end."""
 
-    def __init__(self, control: Control, output_bytes: int) -> None:
+    def __init__(self, control: Control, output_bytes: int, *, bash: bool) -> None:
         self._control = control
         self.streams = Streams(output_bytes)
         self.number = 0
@@ -121,7 +122,7 @@ class _ShellProcess:
         self._received = bytearray()
         self._line, self._far_line = socket.socketpair()
         self._poll = select.poll()
-        self._bash = os.path.exists("/bin/bash")
+        self._bash = bash
 
     def start(self, folder: str) -> _ShellProcess:
         """Start the shell in this folder."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from agent_envs.sandboxes.namespaces import _kernel
 
@@ -65,9 +64,9 @@ def write(folder: int, path: str, content: bytes) -> None:
         os.close(descriptor)
 
 
-def walk(folder: int) -> Iterator[tuple[str, str]]:
+def walk(folder: int, *, leave_out: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     """All of the workspace but its folders: (path, why it is not carried), the latter empty for a regular file."""
-    for path, mode, _ in _scan(folder):
+    for path, mode, _ in scan(folder, leave_out=leave_out):
         if not stat.S_ISDIR(mode):
             yield path, _KINDS.get(stat.S_IFMT(mode), "not a regular file")
 
@@ -80,7 +79,7 @@ def pack(folder: int) -> Iterator[tuple[str, int, bytes]]:
 
     What is neither a file nor a folder nor a link stays behind. Raises `Refused` where something cannot be read.
     """
-    for path, mode, target in _scan(folder):
+    for path, mode, target in scan(folder):
         if mode == 0:
             raise Refused(f"{path} cannot be looked into")
         if stat.S_ISREG(mode):
@@ -91,29 +90,34 @@ def pack(folder: int) -> Iterator[tuple[str, int, bytes]]:
 
 def unpack(folder: int, entries: Iterable[tuple[str, int, bytes]]) -> None:
     """Make the workspace hold exactly what was packed."""
-    for name in os.listdir(PLACE):
-        place = f"{PLACE}/{name}"
-        if os.path.isdir(place) and not os.path.islink(place):
-            shutil.rmtree(place)
+    os.fchdir(folder)
+    for name in os.listdir():
+        if os.path.isdir(name) and not os.path.islink(name):
+            _remove_tree(name)
         else:
-            os.unlink(place)
+            os.unlink(name)
     modes = []
     for path, mode, content in entries:
         if stat.S_ISDIR(mode):
             _make_folders(folder, f"{path}/.")
         elif stat.S_ISLNK(mode):
-            os.symlink(os.fsdecode(content), f"{PLACE}/{path}")
+            os.symlink(os.fsdecode(content), path)
             continue
         else:
             write(folder, path, content)
         modes.append((path, stat.S_IMODE(mode)))
     # Folders last, and the deepest first: one that may not be entered must be filled before.
     for path, permissions in reversed(modes):
-        os.chmod(f"{PLACE}/{path}", permissions)
+        os.chmod(path, permissions)
 
 
-def _scan(folder: int) -> Iterator[tuple[str, int, str]]:
-    """All of the workspace as (path, mode, target of a link); the mode is 0 where a folder cannot be looked into."""
+def scan(
+    folder: int, *, leave_out: Collection[str] = (), enter: Callable[[str], bool] = lambda _: True
+) -> Iterator[tuple[str, int, str]]:
+    """All of the workspace as (path, mode, target of a link), but for some paths and what is below them.
+
+    `enter` says of every folder whether to look into it. The mode is 0 where a folder cannot be looked into.
+    """
     waiting = ["."]
     while waiting:
         here = waiting.pop()
@@ -126,11 +130,24 @@ def _scan(folder: int) -> Iterator[tuple[str, int, str]]:
             for name in sorted(os.listdir(descriptor)):
                 mode = os.lstat(name, dir_fd=descriptor).st_mode
                 path = name if here == "." else f"{here}/{name}"
-                if stat.S_ISDIR(mode):
+                if path in leave_out:
+                    continue
+                if stat.S_ISDIR(mode) and enter(path):
                     waiting.append(path)
                 yield path, mode, os.readlink(name, dir_fd=descriptor) if stat.S_ISLNK(mode) else ""
         finally:
             os.close(descriptor)
+
+
+def _remove_tree(place: str) -> None:
+    # Not shutil: it would bring four compression libraries into every guest.
+    for above, folders, files in os.walk(place, topdown=False):
+        for name in files:
+            os.unlink(f"{above}/{name}")
+        for name in folders:
+            path = f"{above}/{name}"
+            (os.unlink if os.path.islink(path) else os.rmdir)(path)
+    os.rmdir(place)
 
 
 def _make_folders(folder: int, path: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import posix
 import select
 import signal
 import socket
@@ -17,8 +18,9 @@ from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import Any, NoReturn, Self
 
-from agent_envs.sandboxes.namespaces import _init, _kernel, _rootfs, _seccomp, _wire
-from agent_envs.sandboxes.namespaces._entry import Settings, fork_hooks
+from agent_envs.sandboxes.namespaces import _cells, _init, _kernel, _rootfs, _seccomp, _wire
+from agent_envs.sandboxes.namespaces._entry import Settings
+from agent_envs.sandboxes.namespaces._settle import map_ids
 from agent_envs.sandboxes.protocol import Limits
 
 _OWN_TREE = _kernel.NEW_MOUNTS | _kernel.NEW_IPC | _kernel.NEW_HOST_NAME | _kernel.NEW_CGROUP | _kernel.NEW_NET
@@ -27,9 +29,8 @@ _LOOK_FOR_PARENT_MS = 500
 
 # Modules that most programs use, imported once here instead of once in every guest.
 _COMMON = (
-    *("bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools"),
-    *("heapq", "itertools", "json", "math", "operator", "random", "re", "statistics", "string", "subprocess"),
-    *("tempfile", "textwrap", "threading", "time", "typing"),
+    *("bisect", "collections", "copy", "dataclasses", "datetime", "enum", "functools", "heapq", "itertools", "json"),
+    *("math", "operator", "random", "re", "string", "subprocess", "textwrap", "threading", "time", "typing"),
 )
 
 
@@ -64,7 +65,8 @@ def main(descriptor: int) -> NoReturn:
             os._exit(0)
         # What a guest would inherit must not be the host's: until here it told why the zygote could not start.
         os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 2)
-        zygote = _Zygote(connection, _settle(_rootfs.Plan(**plan.header)))
+        layout = _rootfs.Plan(**plan.header)
+        zygote = _Zygote(connection, _settle(layout), over_images=bool(layout.images))
         _wire.send(connection, {"ready": True})
         zygote.serve()
     raise AssertionError("not reached")
@@ -101,7 +103,7 @@ def _settle(plan: _rootfs.Plan) -> int:
     else:
         uid, gid = os.geteuid(), os.getegid()
         _kernel.unshare(_kernel.NEW_USER | _OWN_TREE)
-        _init.map_ids(uid, gid)
+        map_ids(uid, gid)
         _rootfs.build(plan)
         _kernel.mount("tmpfs", "/tmp", "tmpfs", _kernel.NO_SUID | _kernel.NO_DEVICES, _FOR_IMPORTS)
         socket.sethostname("sandbox")
@@ -121,17 +123,14 @@ def _import(plan: _rootfs.Plan) -> None:
     sys.path[:] = [entry for entry in path if not entry.endswith("-packages")]
     if plan.packages_at not in sys.path:
         sys.path.append(plan.packages_at)
-    # What these modules want done in every fork costs each guest a third of a millisecond, and would make `random`
-    # differ between equal episodes: it is left to the forks that the guest makes itself.
-    register, os.register_at_fork = os.register_at_fork, lambda **hooks: fork_hooks.append(hooks)
     for name in (*_COMMON, *plan.preload):
         __import__(name)
-    os.register_at_fork = register
+    os.register_at_fork = posix.register_at_fork
     sys.path.insert(0, "")
 
 
 def _rehearse() -> None:
-    """Do here what every process 1 does first: what an interpreter writes down as it warms up is then shared memory."""
+    """Do here what every process 1 and every guest does first: what an interpreter writes down then is shared."""
     one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     order = {"order": "spawn", "id": 1, "kind": "cells", "targets": [3, 1, 2], "generation": 1}
     with one, other:
@@ -144,6 +143,7 @@ def _rehearse() -> None:
             poll = select.poll()
             poll.register(other, select.POLLIN)
             poll.poll(0)
+    _cells.rehearse(32)
 
 
 def _hide_ourselves() -> None:
@@ -159,12 +159,14 @@ _hidden: list[ModuleType] = []
 class _Zygote:
     connection: socket.socket
     user: int
+    over_images: bool
 
     def serve(self) -> NoReturn:
         """Clone one process 1 per request."""
         # The kernel reaps the episodes; the host learns of their end from their process descriptors.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        program = _seccomp.filter_program()
+        # Programs of an image may serve themselves: the network is empty, and no other episode is in it.
+        program = _seccomp.filter_program(loopback=self.over_images)
         _seccomp.prepare(program)
         parent = os.getppid()
         poll = select.poll()
@@ -186,22 +188,21 @@ class _Zygote:
 
     def _start(self, header: Mapping[str, Any], descriptors: tuple[int, ...], program: bytes) -> None:
         try:
-            pid, process = _kernel.clone(EPISODE)
+            pid, process = _kernel.clone(EPISODE | _kernel.NEW_NET if self.over_images else EPISODE)
         except OSError as error:
             # The episodes that live must not die because one cannot be born.
             _wire.send(self.connection, {"failed": str(error)})
             pid, process = -1, -1
         if pid == 0:
             self.connection.detach()
-            control = socket.socket(fileno=descriptors[0])
+            control, first = (socket.socket(fileno=descriptor) for descriptor in descriptors)
             with LastWords(control):
-                doors = descriptors[1:]
-                for door in doors:
-                    os.write(door, b"0")
-                    os.close(door)
-                _init.main(control, Settings(Limits(**header["limits"]), bool(doors), self.user, program))
+                settings = Settings(
+                    Limits(**header["limits"]), header["grouped"], self.user, program, over_image=self.over_images
+                )
+                _init.main(control, first, settings)
         for descriptor in descriptors:
             os.close(descriptor)
         if process >= 0:
-            _wire.send(self.connection, {"pid": pid}, descriptors=[process])
+            _wire.send(self.connection, b'{"pid": %d}' % pid, descriptors=[process])
             os.close(process)

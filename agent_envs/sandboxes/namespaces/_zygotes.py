@@ -6,12 +6,15 @@ import atexit
 import contextlib
 import fcntl
 import os
+import select
+import signal
 import socket
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from io import FileIO
+from typing import Any
 
 from agent_envs.errors import InfraError, SandboxUnavailable, boundary
 from agent_envs.sandboxes.namespaces import _boot, _plan, _wire
@@ -19,7 +22,8 @@ from agent_envs.sandboxes.namespaces._rootfs import Plan
 from agent_envs.sandboxes.protocol import Limits
 
 _START_S = 60.0
-_ANSWER_S = 30.0
+_ANSWER_S = 180.0
+"""Whoever is gone has closed the line, so this is only how slow a machine may be on which many sandboxes start."""
 
 
 class Descriptors:
@@ -46,21 +50,52 @@ class Descriptors:
 
 
 @dataclass(frozen=True, slots=True)
+class Lines:
+    """The host's ends of the lines to a new episode."""
+
+    control: socket.socket
+    first: socket.socket
+    """To the guest that waits for the first order."""
+
+    def close(self) -> None:
+        """Close them; idempotent."""
+        self.control.close()
+        self.first.close()
+
+
+@dataclass(frozen=True, slots=True)
 class Birth:
     """Process 1 of a new episode, as the host holds it."""
 
     pid: int
     process: int
     """A descriptor of the process, which cannot mean another one later."""
-    control: socket.socket
+    lines: Lines
+
+    def discard(self) -> None:
+        """End it: no episode will be made of it."""
+        self.lines.close()
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.process, signal.SIGKILL)
+        os.close(self.process)
+
+
+def _is_alive(process: int) -> bool:
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    return not poll.poll(0)
 
 
 class _Zygote:
     def __init__(self, connection: socket.socket, pid: int) -> None:
         self._connection = connection
         self._pid = pid
+        self._process = os.pidfd_open(pid)
         self._descriptors = Descriptors()
         self._descriptors.own(connection.close)
+        self._descriptors.own(lambda: os.close(self._process))
+        self._ahead: tuple[Mapping[str, Any], Lines] | None = None
+        """What was asked for and is not collected: its kind, and the lines to it."""
 
     @classmethod
     def start(cls, plan: Plan) -> _Zygote:
@@ -83,17 +118,57 @@ class _Zygote:
         ours.settimeout(_ANSWER_S)
         return zygote
 
-    def birth(self, limits: Limits, *, doors: Sequence[int]) -> Birth:
-        """Have process 1 of a new episode made, which goes through these doors of a control group first."""
-        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def birth(self, order: Mapping[str, Any]) -> Birth:
+        """Process 1 of a new episode: the one that was made ahead, if it will do. The next one is made from then on."""
+        birth = self._made_ahead(order)
+        if birth is None:
+            self._request(order)
+            birth = self._collect()
         try:
-            with theirs:
-                _wire.send(self._connection, {"limits": asdict(limits)}, descriptors=[theirs.fileno(), *doors])
+            self._request(order)
+            # What it has made holds its line open for a moment longer than it lives itself.
+            if not _is_alive(self._process):
+                raise ConnectionError("it was killed")
+        except ConnectionError:
+            # The zygote is dead, and all that it has made dies with it.
+            birth.discard()
+            raise
+        return birth
+
+    def _request(self, order: Mapping[str, Any]) -> None:
+        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        first, far_first = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        lines = Lines(control, first)
+        self._descriptors.own(lines.close)
+        self._ahead = order, lines
+        with theirs, far_first:
+            _wire.send(self._connection, order, descriptors=[theirs.fileno(), far_first.fileno()])
+
+    def _collect(self) -> Birth:
+        """The process that was requested last."""
+        assert self._ahead is not None
+        (_, lines), self._ahead = self._ahead, None
+        self._descriptors.disown(lines.close)
+        try:
             message = _answer(_wire.receive(self._connection))
         except BaseException:
-            control.close()
+            lines.close()
             raise
-        return Birth(message.header["pid"], message.descriptors[0], control)
+        return Birth(message.header["pid"], message.descriptors[0], lines)
+
+    def _made_ahead(self, order: Mapping[str, Any]) -> Birth | None:
+        if self._ahead is None:
+            return None
+        made_for, _ = self._ahead
+        try:
+            birth = self._collect()
+        except SandboxUnavailable:
+            # What could not be made then may be possible now; if not, that is worth an error.
+            return None
+        if made_for == order and _is_alive(birth.process):
+            return birth
+        birth.discard()
+        return None
 
     def close(self) -> None:
         """Let it go; it ends when nothing of the host listens any more."""
@@ -134,7 +209,7 @@ def _execute(connection: int, errors: int) -> int:
         return os.posix_spawn(
             python,
             [python, "-S", "-s", "-P", "-B", f"/dev/fd/{_boot.CONNECTION + 1}"],
-            _environment(python),
+            {**_environment(python), **_boot.FOR_ITSELF},
             file_actions=[(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(high)],
         )
     finally:
@@ -165,21 +240,23 @@ def _environment(python: str) -> dict[str, str]:
 class _Zygotes:
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self._living: dict[tuple[str, ...], _Zygote] = {}
+        self._living: dict[object, _Zygote] = {}
 
-    def birth(self, packages: tuple[str, ...], limits: Limits, *, doors: Sequence[int]) -> Birth:
-        plan = _plan.plan_for(packages)
+    def birth(self, packages: tuple[str, ...], limits: Limits, *, grouped: bool, images: str = "") -> Birth:
+        plan = _plan.plan_for_images(images) if images else _plan.plan_for(packages)
+        key = (images, os.stat(images).st_ino) if images else packages
+        order = {"limits": asdict(limits), "grouped": grouped}
         with self.lock:
-            zygote = self._living.get(packages)
+            zygote = self._living.get(key)
             if zygote is not None:
                 try:
-                    return zygote.birth(limits, doors=doors)
+                    return zygote.birth(order)
                 except OSError:
                     # It was killed, or hangs. That is over with it; a new one starts afresh.
                     zygote.close()
-            zygote = self._living[packages] = _Zygote.start(plan)
+            zygote = self._living[key] = _Zygote.start(plan)
             with boundary(SandboxUnavailable, "start a sandbox"):
-                return zygote.birth(limits, doors=doors)
+                return zygote.birth(order)
 
     def close(self) -> None:
         """Let them all go."""
@@ -194,7 +271,7 @@ class _Zygotes:
 _open: weakref.WeakSet[Descriptors] = weakref.WeakSet()
 _zygotes = _Zygotes()
 birth = _zygotes.birth
-"""Have process 1 of a new episode made by the zygote for these packages."""
+"""Have process 1 of a new episode made by the zygote for these packages, or for the images in a folder."""
 
 
 def _forget_what_belongs_to_the_parent() -> None:

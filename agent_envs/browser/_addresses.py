@@ -1,0 +1,49 @@
+"""What an agent may write in the address bar, and what it is told when that leads nowhere."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urljoin, urlsplit
+
+from agent_envs.errors import ToolFailed
+
+_LONGEST = 8192
+_CAUSES = {
+    "ERR_TOO_MANY_REDIRECTS": "it redirects without end",
+    "ERR_ABORTED": "the browser gave up: it is a download, an empty answer, or was stopped",
+    "ERR_TUNNEL_CONNECTION_FAILED": "only http addresses of the task's sites can be opened",
+    "ERR_INVALID_URL": "that is no address",
+    "ERR_UNSAFE_PORT": "the browser does not open this port",
+    "ERR_EMPTY_RESPONSE": "nothing was answered",
+}
+
+
+def address(written: str, *, at: str) -> str:
+    """The full address that is meant by what was written while the page was `at`."""
+    text = written.strip()
+    if not text or len(text) > _LONGEST:
+        raise ToolFailed("there is no address to open" if not text else "the address is too long")
+    if text == "about:blank":
+        return text
+    if text.startswith(("/", "?", "#", "./", "../")) and at.startswith("http"):
+        return urljoin(at, text)
+    scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]*):(?!\d+(/|$))", text)
+    if scheme is None:
+        text = f"http://{text}"
+    elif scheme[1].lower() not in ("http", "https"):
+        raise ToolFailed(f"{scheme[1]}: addresses cannot be opened; give one that begins with http://")
+    try:
+        host = urlsplit(text).hostname
+    except ValueError:
+        host = None
+    if not host:
+        raise ToolFailed(f"{written!r} is no address; expected one such as http://shop.test/")
+    return text
+
+
+def cause(message: str) -> str:
+    """Why an address did not open, in words, from what the browser says."""
+    found = re.search(r"ERR_[A-Z_]+", message)
+    if found is None:
+        return message
+    return _CAUSES.get(found[0], found[0].removeprefix("ERR_").replace("_", " ").lower())

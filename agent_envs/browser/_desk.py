@@ -1,0 +1,194 @@
+"""What a window does, on the loop: one thing at a time, bounded in time, whatever the page does meanwhile.
+
+Everything that is asked of a page races with three things: a dialog (which stops the page until it is answered), the
+end of the tab, and the clock. A page that does not answer in time is stopped, and if that does not help, replaced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from agent_envs.browser._find import BrowserOptions
+from agent_envs.browser._loop import shelf
+from agent_envs.browser._pool import Blank
+from agent_envs.browser._settle import settle
+from agent_envs.browser._tab import Tab
+from agent_envs.browser._tabs import describe
+from agent_envs.errors import SandboxDied, ToolFailed
+
+T = TypeVar("T")
+_STOP_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An action that was carried out."""
+
+    note: str = ""
+    """What happened besides, in words; empty where nothing did."""
+
+
+class Interrupted(Exception):
+    """A dialog has opened, or the tab is gone, before the page answered. The notes of the tabs say it."""
+
+
+class Desk:
+    """The working side of one window."""
+
+    def __init__(self, blank: Blank, options: BrowserOptions) -> None:
+        self.blank = blank
+        self.options = options
+        self.tabs = blank.tabs
+        self.turn = asyncio.Lock()
+
+    async def alone(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the work returns, one at a time; raises `SandboxDied` as soon as the browser is gone."""
+        from playwright.async_api import Error
+
+        browser = self.blank.browser
+        async with self.turn:
+            task = asyncio.ensure_future(work)
+            ended = asyncio.ensure_future(browser.ended.wait())
+            shelf()["acting"] = shelf().get("acting", 0) + 1
+            try:
+                async with browser.watched():
+                    await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
+                if task.done() and browser.alive:
+                    return task.result()
+                raise SandboxDied("the browser has crashed or was closed under the episode")
+            except Error as error:
+                raise SandboxDied(f"the browser failed: {first_line(error)}") from error
+            finally:
+                shelf()["acting"] -= 1
+                ended.cancel()
+                task.cancel()
+
+    async def act(self, work: Callable[[Tab], Awaitable[str | None]], *, settled: bool = True) -> Done:
+        """Do something in the front tab and wait until the page has come to rest."""
+        await self.tabs.ensure()
+        tab = self.tabs.front
+        self._refuse_while_asked(tab)
+        extra = None
+        with contextlib.suppress(Interrupted):
+            extra = await self.guard(tab, work(tab))
+        return await self.done(extra or "", settled=settled)
+
+    async def done(self, extra: str = "", *, settled: bool = True) -> Done:
+        """What there is to tell, after the front tab has come to rest."""
+        if settled:
+            await self._settle()
+        await self.tabs.ensure()
+        return Done("; ".join(note for note in (extra, self.tabs.told()) if note))
+
+    async def guard(self, tab: Tab, work: Awaitable[T]) -> T:
+        """What the work returns, unless the page keeps it from an answer."""
+        task = asyncio.ensure_future(_run(work))
+        stopped = asyncio.ensure_future(tab.interrupted.wait())
+        try:
+            await asyncio.wait({task, stopped}, timeout=self.options.timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+        if task.done():
+            return self._outcome(task, tab)
+        if tab.dialog is not None and not tab.gone:
+            tab.held.append(task)
+            raise Interrupted
+        task.cancel()
+        if not tab.gone:
+            await self._unstick(tab)
+        raise Interrupted
+
+    def _outcome(self, task: asyncio.Task[T], tab: Tab) -> T:
+        from playwright.async_api import Error
+
+        try:
+            return task.result()
+        except Error as error:
+            if tab.gone:
+                raise Interrupted from error
+            if not self.blank.browser.alive:
+                raise
+            raise ToolFailed(f"the page did not do it: {first_line(error)}") from error
+
+    async def _unstick(self, tab: Tab) -> None:
+        """Stop the script that keeps a page from answering; end the page where that does not help."""
+        limit = self.options.timeout_s
+        for method in ("Runtime.terminateExecution", "Page.stopLoading"):
+            await _attempt(tab.cdp.send(method))
+        if await _attempt(tab.cdp.send("Runtime.evaluate", {"expression": "1"})):
+            self.tabs.notes.append(f"the page did not answer within {limit:g} s; what it was doing was stopped")
+            return
+        await _attempt(tab.cdp.send("Page.crash"))
+        if not tab.gone:
+            tab.gone = "stuck"
+            tab.interrupted.set()
+        self.tabs.notes.append(f"the page did not answer within {limit:g} s and was closed")
+
+    async def _settle(self) -> None:
+        limit = self.options.settle_s
+        for _ in range(3):
+            tab = self.tabs.front
+            if tab.interrupted.is_set():
+                return
+            rested = await settle(tab, self.blank.gateway, limit_s=limit)
+            if not rested:
+                self.tabs.notes.append(f"the page had not come to rest after {limit:g} s")
+            await self.tabs.ensure()
+            if tab is self.tabs.front:
+                return
+
+    def _refuse_while_asked(self, tab: Tab) -> None:
+        if tab.dialog is not None:
+            raise ToolFailed(f"a dialog is open: {describe(tab.dialog)}; answer it with handle_dialog first")
+
+    async def close(self) -> None:
+        """Leave nothing of the window; idempotent."""
+        for tab in self.tabs.all:
+            for task in tab.held:
+                task.cancel()
+        await self.blank.close()
+
+    async def answer(self, *, accept: bool, text: str) -> Done:
+        """Answer the open dialog of the front tab, and let go on what waited for it."""
+        await self.tabs.ensure()
+        tab = self.tabs.front
+        dialog = tab.dialog
+        if dialog is None:
+            raise ToolFailed("no dialog is open")
+        tab.dialog = None
+        tab.interrupted.clear()
+        with contextlib.suppress(Interrupted):
+            await self.guard(tab, dialog.accept(text) if accept and dialog.type == "prompt" else
+                             dialog.accept() if accept else dialog.dismiss())  # fmt: skip
+            while tab.held:
+                # Their answers are nobody's any more.
+                with contextlib.suppress(ToolFailed, asyncio.CancelledError):
+                    await self.guard(tab, tab.held.pop(0))
+        return await self.done()
+
+
+async def _run(work: Awaitable[T]) -> T:
+    return await work
+
+
+async def _attempt(work: Coroutine[Any, Any, Any]) -> bool:
+    """Whether it came to an end in a short while."""
+    from playwright.async_api import Error
+
+    try:
+        await asyncio.wait_for(work, _STOP_S)
+    except (Error, TimeoutError):
+        return False
+    return True
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what Playwright says, without the name of its method."""
+    line = str(error).strip().partition("\n")[0]
+    return (
+        line.partition(": ")[2] if line.startswith(("Page.", "Frame.", "CDPSession.", "Keyboard.", "Mouse.")) else line
+    )

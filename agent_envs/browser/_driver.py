@@ -1,0 +1,123 @@
+"""Playwright's driver, one per process, under a warden that outlives us long enough to clean up after us.
+
+Everything that driver and browsers write goes into one folder, which the warden removes; what a killed warden left is
+removed by the next driver that starts on this machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from agent_envs.browser import guest_warden
+from agent_envs.errors import MissingExtra, SandboxUnavailable
+
+if TYPE_CHECKING:
+    from playwright.async_api import Playwright
+
+_PREFIX = "agent-envs-browser-"
+_NODE = "PLAYWRIGHT_NODEJS_PATH"
+"""The environment variable by which Playwright is told what to start as its driver."""
+_NODE_FLAGS = ("--max-semi-space-size=1",)
+"""What it forgets is collected at every megabyte, instead of at every sixteen: 50 MB less, and no slower."""
+
+
+class Driver:
+    """The running driver of this process."""
+
+    def __init__(self, playwright: Playwright, folder: Path) -> None:
+        self.playwright = playwright
+        self.folder = folder
+
+    @property
+    def alive(self) -> bool:
+        """Whether its warden lives and has not cleaned up yet: a killed one takes the driver along, not the folder."""
+        return _held(self.folder)
+
+    async def close(self) -> None:
+        """End the driver, and with it every browser it has started; idempotent."""
+        with contextlib.suppress(Exception):  # whatever it has to say, it is ended by force below
+            await self.playwright.stop()
+        self.kill()
+
+    def kill(self) -> None:
+        """Tell the warden to end everything at once."""
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(int((self.folder / "warden").read_text()), signal.SIGTERM)
+
+
+async def start_driver() -> Driver:
+    """Start it; raises `MissingExtra` without Playwright, `SandboxUnavailable` where it does not start."""
+    try:
+        import playwright
+        from playwright.async_api import Error, async_playwright
+    except ImportError as error:
+        raise MissingExtra("playwright", extra="web") from error
+    sweep()
+    own = os.environ.get(_NODE)
+    node = own or str(Path(playwright.__file__).parent / "driver" / "node")
+    folder, lock = _held_folder()
+    # Until the warden holds it too.
+    with lock:
+        os.environ[_NODE] = str(_program(folder, node))
+        try:
+            return Driver(await async_playwright().start(), folder)
+        except (Error, OSError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise SandboxUnavailable(
+                f"Playwright's driver does not start: {error}; programs must be allowed to run in {folder.parent}"
+            ) from error
+        finally:
+            if own is None:
+                del os.environ[_NODE]
+            else:
+                os.environ[_NODE] = own
+
+
+def sweep() -> None:
+    """Remove the folders whose wardens are gone."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}{os.getuid()}-*"):
+        with contextlib.suppress(OSError), open(folder / "lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _held_folder() -> tuple[Path, IO[str]]:
+    """A new folder, and the lock that tells others that it is in use."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getuid()}-"))
+        lock = open(folder / "lock", "w")  # noqa: SIM115 - closed by whoever asked
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        if (folder / "lock").exists():
+            return folder, lock
+        # Another process swept between the two, and took it for one that was left.
+        lock.close()
+
+
+def _held(folder: Path) -> bool:
+    """Whether a warden holds this folder."""
+    try:
+        with open(folder / "lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _program(folder: Path, node: str) -> Path:
+    """A program that Playwright starts as if it were Node.js."""
+    warden = [sys.executable, "-I", "-S", guest_warden.__file__, str(os.getpid()), str(folder), node, *_NODE_FLAGS]
+    program = folder / "node"
+    program.write_text(f'#!/bin/sh\nexport TMPDIR={shlex.quote(str(folder))}\nexec {shlex.join(warden)} "$@"\n')
+    program.chmod(0o700)
+    return program

@@ -1,0 +1,140 @@
+"""Windows kept open in advance: each is taken by one episode and never again, and made anew behind its back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent_envs.browser._find import BrowserOptions
+from agent_envs.browser._loop import at_exit, shelf
+from agent_envs.browser._process import Browser, browser
+from agent_envs.browser._tabs import Tabs
+from agent_envs.errors import SandboxDied, SandboxUnavailable
+from agent_envs.sites import Gateway
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+
+_CHECK_S = 0.005
+_IDLE_CHECKS = 3
+_PATIENCE_S = 0.5
+"""A new window is begun while no window is being acted in, so that it slows nobody down; or after this many seconds."""
+
+
+@dataclass(slots=True, eq=False)
+class Blank:
+    """A window in which nothing has happened yet."""
+
+    browser: Browser
+    gateway: Gateway
+    context: BrowserContext
+    tabs: Tabs
+
+    async def close(self) -> None:
+        """Cut it off from its sites, and let nobody wait until the browser has put it away; idempotent."""
+        await self.gateway.close()
+        leaving: set[asyncio.Task[None]] = shelf().setdefault("leaving", set())
+        leaving.add(task := asyncio.create_task(_put_away(self.context)))
+        task.add_done_callback(leaving.discard)
+
+
+class _Pool:
+    """The blank windows for one set of options."""
+
+    def __init__(self, options: BrowserOptions) -> None:
+        self.options = options
+        self.made: list[Blank] = []
+        self.making: asyncio.Task[Blank] | None = None
+        self.wanted = asyncio.Event()
+        """Set when somebody waits for what is being made."""
+        self.closed = False
+
+    async def take(self) -> Blank:
+        if not self.made and self.making is not None and not self.wanted.is_set():
+            # It is there sooner than another one, and two at once hinder each other.
+            self.wanted.set()
+            await asyncio.wait({self.making})
+        blank = await self._ready() or await _open(self.options)
+        self._refill()
+        return blank
+
+    async def _ready(self) -> Blank | None:
+        while self.made:
+            blank = self.made.pop()
+            if blank.browser.alive:
+                return blank
+            await blank.close()
+        return None
+
+    async def close(self) -> None:
+        """Close what is ready; idempotent."""
+        self.closed = True
+        if self.making is not None:
+            self.making.cancel()
+            await asyncio.wait({self.making}, timeout=1)
+        while self.made:
+            await self.made.pop().close()
+
+    def _refill(self) -> None:
+        if not self.closed and self.making is None and len(self.made) < self.options.ready:
+            self.wanted.clear()
+            self.making = asyncio.create_task(self._make())
+            self.making.add_done_callback(self._put)
+
+    async def _make(self) -> Blank:
+        until = time.monotonic() + _PATIENCE_S
+        idle = 0
+        while idle < _IDLE_CHECKS and time.monotonic() < until and not self.wanted.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.wanted.wait(), _CHECK_S)
+            idle = 0 if shelf().get("acting") else idle + 1
+        return await _open(self.options)
+
+    def _put(self, task: asyncio.Task[Blank]) -> None:
+        self.making = None
+        # Where it could not be made, the next taker tries again, and is told.
+        if not task.cancelled() and task.exception() is None:
+            self.made.append(task.result())
+            self._refill()
+
+
+async def take(options: BrowserOptions) -> Blank:
+    """A blank window, at once where one is ready. Runs on the loop."""
+    pools: dict[BrowserOptions, _Pool] = shelf().setdefault("pools", {})
+    if options not in pools:
+        pools[options] = _Pool(options)
+        at_exit(pools[options].close)
+    return await pools[options].take()
+
+
+async def _put_away(context: BrowserContext) -> None:
+    from playwright.async_api import Error
+
+    # Silent where the browser is gone.
+    with contextlib.suppress(Error):
+        await context.close()
+
+
+async def _open(options: BrowserOptions) -> Blank:
+    from playwright.async_api import Error
+
+    gateway = await Gateway().open()
+    process: Browser | None = None
+    try:
+        process = await browser(options)
+        async with process.watched():
+            context = await process.new_context(options, port=gateway.port)
+            tabs = Tabs(context)
+            await tabs.begin(await context.new_page())
+        return Blank(process, gateway, context, tabs)
+    except Error as error:
+        await gateway.close()
+        why = f"the browser opens no window: {str(error).partition(chr(10))[0]}"
+        # One that has died meanwhile is a fault of the moment; the next attempt has a new one.
+        raise (SandboxUnavailable if process is None or process.alive else SandboxDied)(why) from error
+    except BaseException:
+        await gateway.close()
+        raise

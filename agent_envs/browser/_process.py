@@ -1,0 +1,161 @@
+"""The browser: one process tree per set of options, shared by every window of this process, restarted after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from agent_envs.browser._driver import Driver, start_driver
+from agent_envs.browser._find import BrowserOptions, find_executable, remedy
+from agent_envs.browser._loop import at_exit, shelf
+from agent_envs.errors import SandboxUnavailable
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser as Handle
+    from playwright.async_api import BrowserContext
+
+_START_MS = 30_000
+_SUSPECT_S, _ANSWER_S = 10.0, 15.0
+"""After so long a time of work the browser is asked whether it is there, and given so long to answer."""
+_WITHOUT = (
+    # With it, every document has a frame made for it in the browser, which takes 6 ms.
+    "RenderDocument",
+    # What Playwright turns off. Of several such lists on a command line the last one counts, and that is ours.
+    *["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"],
+    *["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"],
+    *["AvoidCorsURLLoaderRestartOnRedirect", "TcpPortRandomizationWin", "OptimizationHints", "AimEnabled"],
+    *["NetworkTimeServiceQuerying", "PreconnectToSearch", "msForceBrowserSignIn"],
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+)
+"""Features of the browser that are off."""
+_FLAGS = (
+    f"--disable-features={','.join(_WITHOUT)}",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--disable-component-update",
+    "--disable-background-networking",
+    "--disable-domain-reliability",
+    "--no-first-run",
+    "--no-pings",
+    # Input is dealt with at the next frame, and a click is several inputs: nobody watches, so frames need not wait.
+    "--disable-frame-rate-limit",
+    "--dns-prefetch-disable",
+    # Frames of other sites cost no process of their own, and answer through the session of their page.
+    "--disable-site-isolation-trials",
+    # Below the gateway's refusals a second bar: no name has an address, and nothing goes out but through a proxy.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH")
+
+
+class Browser:
+    """One running browser."""
+
+    def __init__(self, handle: Handle, driver: Driver) -> None:
+        self._handle = handle
+        self._driver = driver
+        self.ended = asyncio.Event()
+        """Set when it has crashed or was closed; whoever waits for it gives up then."""
+        handle.on("disconnected", lambda _: self.ended.set())
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked for anything."""
+        return not self.ended.is_set() and self._driver.alive
+
+    async def new_context(self, options: BrowserOptions, *, port: int) -> BrowserContext:
+        """A context of its own cookies, cache and storage, whose every request goes to the gateway at this port."""
+        return await self._handle.new_context(
+            viewport={"width": options.width, "height": options.height},
+            locale=options.locale,
+            timezone_id=options.timezone,
+            reduced_motion="reduce",
+            service_workers="block",
+            proxy={"server": f"http://127.0.0.1:{port}"},
+        )
+
+    async def session(self) -> Any:
+        """A DevTools session with the browser itself."""
+        return await self._handle.new_browser_cdp_session()
+
+    @contextlib.asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Work that a browser which hangs (stopped, starved) cannot keep waiting: it is found out, and ended."""
+        watching = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+
+    async def _watch(self) -> None:
+        from playwright.async_api import Error
+
+        try:
+            while True:
+                await asyncio.sleep(_SUSPECT_S)
+                async with asyncio.timeout(_ANSWER_S):
+                    session = await self.session()
+                    await session.detach()
+        except (Error, TimeoutError):
+            # By force: it would not answer a request to close either.
+            self.ended.set()
+            self._driver.kill()
+
+    async def close(self) -> None:
+        """End it; idempotent."""
+        await self._handle.close()
+
+
+async def browser(options: BrowserOptions) -> Browser:
+    """The browser for these options, started where none runs. Runs on the loop."""
+    key = ("browser", options.executable, options.channel)
+    async with _lock(key):
+        running: Browser | None = shelf().get(key)
+        if running is None or not running.alive:
+            running = await _launch(options, await _driver())
+            shelf()[key] = running
+        return running
+
+
+async def _launch(options: BrowserOptions, driver: Driver) -> Browser:
+    from playwright.async_api import Error
+
+    executable = "" if options.channel else find_executable(options.executable)
+    # Nothing of ours is told to it, secrets least of all.
+    told: dict[str, str | float | bool] = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    told |= {"HOME": str(driver.folder), "TMPDIR": str(driver.folder), "LANG": "C.UTF-8"}
+    try:
+        handle = await driver.playwright.chromium.launch(
+            executable_path=executable or None, channel=options.channel or None, timeout=_START_MS, env=told,
+            args=[*_FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])],
+            handle_sigint=False, handle_sigterm=False, handle_sighup=False,
+        )  # fmt: skip
+    except Error as error:
+        what = executable or options.channel or "Playwright's own browser"
+        raise SandboxUnavailable(f"{what} does not start: {_first_line(error)}; {remedy()}") from error
+    return Browser(handle, driver)
+
+
+async def _driver() -> Driver:
+    async with _lock("driver"):
+        running: Driver | None = shelf().get("driver")
+        if running is None or not running.alive:
+            running = await start_driver()
+            shelf()["driver"] = running
+            at_exit(running.close)
+        return running
+
+
+def _lock(key: object) -> asyncio.Lock:
+    lock: asyncio.Lock = shelf().setdefault(("lock", key), asyncio.Lock())
+    return lock
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

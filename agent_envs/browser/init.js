@@ -1,0 +1,245 @@
+// Runs in the page's own world before any script of the page: notes who listens to the mouse and what is still to
+// come (timers, requests), and makes chance and time the same in every run. Tells it to our own world through events
+// whose name the page does not know. CONFIG is filled in by _eyes.py.
+((config) => {
+  const { ask, tell, seed, now } = config;
+  const apply = Reflect.apply;
+  const listen = EventTarget.prototype.addEventListener;
+  const dispatch = EventTarget.prototype.dispatchEvent;
+  const Mouse = MouseEvent,
+    Shadow = ShadowRoot,
+    rootOf = Node.prototype.getRootNode;
+  const GoodDate = Date;
+  const { min, max, imul } = Math;
+  const mapSet = Map.prototype.set;
+  const mapDelete = Map.prototype.delete;
+  const push = Array.prototype.push;
+
+  // A stand-in that looks native: its toString says so, as the page may check.
+  const wrap = (owner, name, around) => {
+    const native = owner[name];
+    if (typeof native === "function") {
+      owner[name] = new Proxy(native, { __proto__: null, apply: (target, self, args) => around(target, self, args) });
+    }
+  };
+
+  // --- who listens ---
+  const POINTER = {
+    __proto__: null,
+    click: 1,
+    dblclick: 1,
+    mousedown: 1,
+    mouseup: 1,
+    pointerdown: 1,
+    pointerup: 1,
+    touchstart: 1,
+    touchend: 1,
+  };
+  const HOVER = { __proto__: null, mouseenter: 1, mouseover: 1, pointerenter: 1 };
+  let heard = [];
+  const note = (target, type) => {
+    const kind = POINTER[type] ? 1 : HOVER[type] ? 2 : 0;
+    if (kind) apply(push, heard, [[target, kind]]);
+  };
+  wrap(EventTarget.prototype, "addEventListener", (native, self, args) => {
+    if (typeof args[0] === "string" && self && self !== window && args[1]) note(self, args[0]);
+    return apply(native, self, args);
+  });
+  for (const owner of [HTMLElement.prototype, SVGElement.prototype]) {
+    for (const type in POINTER) {
+      const found = Object.getOwnPropertyDescriptor(owner, "on" + type);
+      if (!found || !found.set) continue;
+      const set = new Proxy(found.set, {
+        __proto__: null,
+        apply(target, self, args) {
+          if (typeof args[0] === "function") note(self, type);
+          return apply(target, self, args);
+        },
+      });
+      Object.defineProperty(owner, "on" + type, { ...found, set });
+    }
+  }
+
+  // --- what is still to come ---
+  const SOON = 1000,
+    QUICK = 50,
+    LONGEST_CHAIN = 8;
+  const later = window.setTimeout;
+  const timers = new Map(),
+    frames = new Map();
+  let chain = 0,
+    clock = 0,
+    requests = 0;
+  // What follows from a timer by promises still belongs to it, so a chain ends with the next task, not with the function.
+  const { port1, port2 } = new MessageChannel();
+  const post = MessagePort.prototype.postMessage;
+  let task = 0;
+  port1.onmessage = (event) => {
+    if (event.data === task) chain = 0;
+  };
+  const passing = (due, depth, work) => {
+    clock = max(clock, due);
+    chain = depth;
+    try {
+      return work();
+    } finally {
+      apply(post, port2, [++task]);
+    }
+  };
+  wrap(window, "setTimeout", (native, self, args) => {
+    const [work, delay = 0] = args,
+      wait = max(0, +delay || 0),
+      due = clock + wait,
+      depth = chain + 1;
+    if (typeof work !== "function") return apply(native, self, args);
+    const id = apply(native, self, [
+      function (...rest) {
+        apply(mapDelete, timers, [id]);
+        return passing(due, depth, () => apply(work, this, rest));
+      },
+      ...args.slice(1),
+    ]);
+    if (wait <= SOON && depth <= LONGEST_CHAIN) apply(mapSet, timers, [id, 1]);
+    return id;
+  });
+  wrap(window, "clearTimeout", (native, self, args) => {
+    apply(mapDelete, timers, [args[0]]);
+    return apply(native, self, args);
+  });
+  wrap(window, "setInterval", (native, self, args) => {
+    const [work, delay = 0] = args;
+    if (typeof work !== "function") return apply(native, self, args);
+    const every = max(1, +delay || 0);
+    let left = every <= QUICK ? SOON / every : 0;
+    const id = apply(native, self, [
+      function (...rest) {
+        if (left-- <= 0) apply(mapDelete, timers, [id]);
+        return passing(clock + every, LONGEST_CHAIN, () => apply(work, this, rest));
+      },
+      ...args.slice(1),
+    ]);
+    // A quick one draws a movement, and is waited for as long as such a thing takes; a slow one is a clock of the page.
+    if (left > 0) apply(mapSet, timers, [id, 1]);
+    return id;
+  });
+  wrap(window, "clearInterval", (native, self, args) => {
+    apply(mapDelete, timers, [args[0]]);
+    return apply(native, self, args);
+  });
+  wrap(window, "requestAnimationFrame", (native, self, args) => {
+    const work = args[0],
+      depth = chain + 1;
+    if (typeof work !== "function") return apply(native, self, args);
+    const id = apply(native, self, [
+      (at) => {
+        apply(mapDelete, frames, [id]);
+        return passing(clock + 16, depth, () => work(at));
+      },
+    ]);
+    if (depth <= LONGEST_CHAIN) apply(mapSet, frames, [id, 1]);
+    return id;
+  });
+  wrap(window, "cancelAnimationFrame", (native, self, args) => {
+    apply(mapDelete, frames, [args[0]]);
+    return apply(native, self, args);
+  });
+  const then = Promise.prototype.then;
+  // A promise is waited for, and one task more, in which whoever asked for it goes on.
+  const awaited = (native, self, args) => {
+    const answer = apply(native, self, args);
+    const done = () => {
+      apply(later, window, [
+        () => {
+          requests--;
+        },
+        0,
+      ]);
+    };
+    requests++;
+    apply(then, answer, [done, done]);
+    return answer;
+  };
+  wrap(window, "fetch", awaited);
+  for (const read of ["text", "json", "blob", "arrayBuffer", "formData"]) wrap(Response.prototype, read, awaited);
+  wrap(XMLHttpRequest.prototype, "send", (native, self, args) => {
+    requests++;
+    apply(listen, self, [
+      "loadend",
+      () => {
+        requests--;
+      },
+      { once: true },
+    ]);
+    try {
+      return apply(native, self, args);
+    } catch (error) {
+      requests--;
+      throw error;
+    }
+  });
+
+  // --- our own world asks ---
+  const sizeOf = Object.getOwnPropertyDescriptor(Map.prototype, "size").get;
+  apply(listen, window, [
+    ask,
+    () => {
+      const news = heard;
+      heard = [];
+      for (let i = 0; i < news.length; i++) {
+        const [target, kind] = news[i];
+        try {
+          // A target inside of a shadow tree would be told as its host, so it tells of itself.
+          if (apply(rootOf, target, []) instanceof Shadow)
+            apply(dispatch, target, [new Mouse(tell, { detail: kind, composed: true })]);
+          else apply(dispatch, window, [new Mouse(tell, { detail: kind, relatedTarget: target })]);
+        } catch {
+          /* not a node */
+        }
+      }
+      const busy = apply(sizeOf, timers, []) + apply(sizeOf, frames, []) + max(0, requests);
+      apply(dispatch, window, [new Mouse(tell, { detail: 0, screenX: min(busy, 1000), screenY: min(requests, 1000) })]);
+    },
+  ]);
+
+  // --- chance ---
+  if (seed !== null) {
+    let state = seed ^ history.length;
+    for (let i = 0, href = location.href; i < href.length; i++) state = imul(state ^ href.charCodeAt(i), 16777619);
+    const next = () => {
+      state = (state + 0x6d2b79f5) | 0;
+      let t = imul(state ^ (state >>> 15), 1 | state);
+      t = (t + imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      return (t ^ (t >>> 14)) >>> 0;
+    };
+    wrap(Math, "random", () => next() / 4294967296);
+    wrap(Crypto.prototype, "getRandomValues", (native, self, args) => {
+      apply(native, self, args);
+      const bytes = new Uint8Array(args[0].buffer, args[0].byteOffset, args[0].byteLength);
+      for (let i = 0; i < bytes.length; i++) bytes[i] = next();
+      return args[0];
+    });
+    wrap(Crypto.prototype, "randomUUID", () => {
+      let hex = "";
+      for (let i = 0; i < 4; i++) hex += next().toString(16).padStart(8, "0");
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${"89ab"[next() & 3]}${hex.slice(17, 20)}-${hex.slice(20)}`;
+    });
+  }
+
+  // --- time: it passes only as timers fire, so that a debounce fires and two runs still read the same clock ---
+  if (now !== null) {
+    let reads = 0;
+    const read = () => {
+      // Whoever waits by reading the clock over and over must come to an end.
+      if (++reads > 10000) clock += 1;
+      return now + Math.floor(clock);
+    };
+    const Fixed = new Proxy(GoodDate, {
+      __proto__: null,
+      construct: (target, args, made) => Reflect.construct(target, args.length ? args : [read()], made),
+      apply: () => new GoodDate(read()).toString(),
+    });
+    GoodDate.now = new Proxy(GoodDate.now, { __proto__: null, apply: read });
+    GoodDate.prototype.constructor = Fixed;
+    window.Date = Fixed;
+  }
+})(CONFIG);

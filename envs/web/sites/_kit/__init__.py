@@ -1,0 +1,25 @@
+"""What the bundled sites share: pages, forms, sessions. A request knows its `Visit` and nothing else."""
+
+from __future__ import annotations
+
+from agent_envs.envs.web.sites._kit._forms import Form, read_form
+from agent_envs.envs.web.sites._kit._pages import Pages, day, money, redirect, safe_path, visit_of
+from agent_envs.envs.web.sites._kit._paths import RowNumber
+from agent_envs.envs.web.sites._kit._sessions import Session, begin_session, create_sessions, needs_user, session_of
+
+__all__ = [
+    "Form",
+    "Pages",
+    "RowNumber",
+    "Session",
+    "begin_session",
+    "create_sessions",
+    "day",
+    "money",
+    "needs_user",
+    "read_form",
+    "redirect",
+    "safe_path",
+    "session_of",
+    "visit_of",
+]

@@ -1,0 +1,100 @@
+"""One episode in a browser: how it begins, what is shown after each action, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent_envs.artifact import Artifact
+from agent_envs.browser import Done, Snapshot, Window
+from agent_envs.errors import ConfigError, SandboxDied
+from agent_envs.session import Session
+from agent_envs.sites import MOST_LOGGED, Visit, changes, untouched
+from agent_envs.tasks import Task
+from agent_envs.tools import ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How pages are shown to the agent."""
+
+    mode: str = "diff"
+    """`diff`: after an action what has changed, where that is shorter; `full`: always the whole page."""
+    chars: int = 12_000
+    """Longest view of a page; what is left out is stated and can be read on."""
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("diff", "full"):
+            raise ConfigError(f"view is {self.mode!r}; expected 'diff' or 'full'")
+        if type(self.chars) is not int or self.chars < 200:
+            raise ConfigError(f"page_chars is {self.chars!r}; expected a whole number of at least 200")
+
+
+class WindowSession(Session):
+    """One browser window on sites that nobody else visits, from its first page to what it leaves."""
+
+    def __init__(self, window: Window, visits: Mapping[str, Visit], task: Task, *, view: View) -> None:
+        self._window = window
+        self._visits = visits
+        self._view = view
+        self._seen: Snapshot | None = None
+        self._answer = self._infeasible = ""
+        self._submitted = False
+        self.opening = self._begin(task)
+
+    def _begin(self, task: Task) -> str:
+        """Go where the task begins, and say what is there."""
+        return self._after(lambda: self._window.navigate(task.setup["start"])).text
+
+    def screenshot(self, *, marks: bool = False) -> bytes:
+        """What the window shows, as a PNG; `marks`: with the references of elements drawn onto them."""
+        return self._window.screenshot(marks=marks)
+
+    def freeze(self) -> Artifact:
+        """Where the tabs ended, what was asked of the sites, and which rows of their databases have changed."""
+        state: dict[str, Any] = dict(self._window.end_state())
+        asked = self._window.gateway.log
+        # Before anything is compared: a page that still asks would change what is.
+        self._window.close()
+        self._require_sites()
+        state["changes"] = {host: _changed(visit) for host, visit in self._visits.items()}
+        state["requests"] = [one.to_json() for one in asked[:MOST_LOGGED]]
+        state["infeasible"] = self._infeasible
+        return Artifact(answer=self._answer, submitted=self._submitted, state=state)
+
+    def close(self) -> None:
+        """Close the window and forget the databases."""
+        self._window.close()
+        for visit in self._visits.values():
+            visit.close()
+
+    @property
+    def isolation(self) -> str:
+        """What separates the agent from this machine."""
+        return "browser context, no network"
+
+    def _after(self, act: Callable[[], Done]) -> ToolResult:
+        """Act, and show what there is to see afterwards."""
+        done = act()
+        self._require_sites()
+        former = self._seen if self._view.mode == "diff" else None
+        now = self._look()
+        return ToolResult("\n".join(part for part in (done.note, now.diff(former, self._view.chars)) if part))
+
+    def _look(self) -> Snapshot:
+        self._seen = self._window.look()
+        self._require_sites()
+        return self._seen
+
+    def _require_sites(self) -> None:
+        if self._window.gateway.faults:
+            raise SandboxDied(f"a site has failed: {self._window.gateway.faults[0]}")
+
+
+def _changed(visit: Visit) -> dict[str, Any]:
+    before = untouched(visit.site, visit.world)
+    try:
+        return dict(changes(before, visit.database, but=visit.site.unjudged))
+    finally:
+        before.close()

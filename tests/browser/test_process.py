@@ -1,0 +1,310 @@
+"""A browser works from wherever it is used, is replaced after a crash, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from agent_envs.browser import BrowserOptions, _process, open_window
+from agent_envs.errors import InfraError, SandboxDied
+
+START = """
+import os, sys, time
+from agent_envs.browser import BrowserOptions, open_window
+if __name__ == "__main__":
+    window = open_window(BrowserOptions(), visits={}, now="2026-03-10T09:00:00", seed=0)
+    print("open", flush=True)
+"""
+pytestmark = pytest.mark.usefixtures("a_browser")
+
+
+class Program:
+    """A program of its own that has opened a window, and then does what its end says."""
+
+    def __init__(self, end: str, folder: Path) -> None:
+        path = folder / "program.py"
+        path.write_text(START + end)
+        self.process = subprocess.Popen(
+            [sys.executable, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"TMPDIR": str(folder)},
+        )
+
+    def read(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def tell(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def kill(self) -> None:
+        """End it, if it has not ended; idempotent. What it has forked may hold its output open, and is not waited for."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[[str], Program]]:
+    """Starts programs that work in the folder of the test, and ends them whatever becomes of the test."""
+    programs: list[Program] = []
+
+    def start(end: str) -> Program:
+        programs.append(Program(end, tmp_path))
+        assert programs[-1].read() == "open\n"
+        return programs[-1]
+
+    yield start
+    for program in programs:
+        program.kill()
+
+
+def remains(folder: Path) -> list[str]:
+    """The processes that were told of this folder, apart from programs that only were started with it."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder / "agent-envs-browser").encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text().replace("\0", " ")[:100])
+        except OSError:
+            continue
+    return found
+
+
+def folders(folder: Path) -> list[Path]:
+    """Those of browsers below this folder."""
+    return list(folder.glob("agent-envs-browser-*"))
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "    sys.exit(3)",
+        "    raise RuntimeError('a mistake')",
+        "    os.kill(os.getpid(), 9)",
+        "    os._exit(0)",
+        "    os.kill(os.getpid(), 15)",
+        "    if os.fork() == 0: time.sleep(60)\n    else: os.kill(os.getpid(), 9)",
+    ],
+    ids=["end", "exit", "error", "kill", "_exit", "terminate", "kill-with-a-forked-child"],
+)
+def test_nothing_remains_of_a_program_however_it_ends(started, eventually, end: str, tmp_path: Path) -> None:
+    program = started(f"    input()\n{end}\n")
+    assert len(remains(tmp_path)) > 2
+    program.tell("end")
+    program.process.wait(60)
+    eventually(lambda: (remains(tmp_path), folders(tmp_path)), ([], []))
+
+
+def test_what_a_killed_warden_left_is_removed_by_the_next_start(started, eventually, tmp_path: Path) -> None:
+    program = started("    input()\n")
+    (folder,) = folders(tmp_path)
+    os.kill(int((folder / "warden").read_text()), signal.SIGKILL)
+    program.kill()
+    eventually(lambda: remains(tmp_path), [])
+    assert folder.exists()
+    started("")
+    assert not folder.exists()
+    eventually(lambda: (remains(tmp_path), folders(tmp_path)), ([], []))
+
+
+def test_a_browser_of_another_program_is_left_alone(started, eventually, tmp_path: Path) -> None:
+    first = started("    while input(): print(window.new_tab().note, flush=True)\n")
+    of_the_first = folders(tmp_path)
+    second = started("")
+    second.process.wait(60)
+    eventually(lambda: folders(tmp_path), of_the_first)
+    first.tell("open a tab")
+    assert first.read() == "tab 2 is in front\n"
+    first.kill()
+    eventually(lambda: (remains(tmp_path), folders(tmp_path)), ([], []))
+
+
+def processes() -> list[int]:
+    """The browsers below this process, by their ids: each leads a group."""
+    mine = f"agent-envs-browser-{os.getuid()}-"
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = stat.read_text()
+        except OSError:
+            continue
+        if "--remote-debugging-pipe" in line and mine in line and "--type=" not in line:
+            found.append(int(stat.parent.name))
+    return found
+
+
+def kill_browser(how: signal.Signals = signal.SIGKILL) -> None:
+    """Kill the browser of this process, as a crash would, or stop it."""
+    for pid in own_browsers():
+        os.kill(pid, how)
+
+
+def own_browsers() -> list[int]:
+    warden = own_warden()
+    return [pid for pid in processes() if warden in ancestors(pid)]
+
+
+def own_warden() -> int:
+    """The process at the root of this process's browsers; 0 where none runs."""
+    for note in Path(tempfile.gettempdir()).glob(f"agent-envs-browser-{os.getuid()}-*/warden"):
+        # Those of others come and go meanwhile.
+        with contextlib.suppress(OSError, ValueError):
+            pid = int(note.read_text())
+            if os.getpid() in ancestors(pid):
+                return pid
+    return 0
+
+
+def ancestors(pid: int) -> list[int]:
+    found = []
+    try:
+        while pid > 1:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[1])
+            found.append(pid)
+    except OSError:
+        return []
+    return found
+
+
+def test_every_feature_that_playwright_turns_off_is_off_still(open_pages) -> None:
+    open_pages({"/": "Home"})
+    line = Path(f"/proc/{own_browsers()[0]}/cmdline").read_text().split("\0")
+    lists = [set(one.partition("=")[2].split(",")) for one in line if one.startswith("--disable-features=")]
+    assert len(lists) == 2
+    assert lists[0] < lists[1], "add what is missing to _process._WITHOUT"
+
+
+def test_a_crash_ends_the_episode_and_the_next_one_has_a_new_browser(open_pages) -> None:
+    window = open_pages({"/": "Home"})
+    kill_browser()
+    with pytest.raises(SandboxDied):
+        window.navigate("/")
+    window.close()
+    assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+
+
+def test_a_crash_in_the_middle_of_an_action_is_told_at_once(open_pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    # By the end of the browser alone: neither is the page given up nor does anybody ask whether the browser is there.
+    monkeypatch.setattr(_process, "_SUSPECT_S", 300.0)
+    asked = threading.Event()
+
+    async def endless(scope: object) -> tuple[int, dict[str, str], str]:
+        asked.set()
+        await asyncio.sleep(300)
+        return 200, {}, ""
+
+    window = open_pages({"/": endless}, start="", timeout_s=200.0)
+    with ThreadPoolExecutor(1) as other:
+        acting = other.submit(window.navigate, "http://a.test/")
+        assert asked.wait(60)
+        kill_browser()
+        with pytest.raises(SandboxDied):
+            acting.result(100)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_dead_driver_is_replaced_too(open_pages, eventually, how: signal.Signals) -> None:
+    window = open_pages({"/": "Home"})
+    os.kill(own_warden(), how)
+    eventually(own_warden, 0)
+    with pytest.raises(SandboxDied):
+        window.navigate("/")
+    assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+
+
+def test_a_browser_that_hangs_ends_the_episode_and_is_replaced(open_pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_process, "_SUSPECT_S", 0.5)
+    monkeypatch.setattr(_process, "_ANSWER_S", 2.0)
+    window = open_pages({"/": "Home"})
+    kill_browser(signal.SIGSTOP)
+    with pytest.raises(SandboxDied):
+        window.navigate("/")
+    window.close()
+    monkeypatch.undo()
+    assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+
+
+def test_it_works_beside_a_running_event_loop(open_pages) -> None:
+    async def beside() -> list[str]:
+        urls: list[str] = open_pages({"/": "Home"}).end_state()["urls"]
+        return urls
+
+    assert asyncio.run(beside()) == ["http://a.test/"]
+
+
+def test_eight_threads_have_eight_windows(open_pages) -> None:
+    def visit(number: int) -> str:
+        window = open_pages({f"/{number}": f"Page {number}"}, start=f"/{number}")
+        window.navigate(f"/{number}?again")
+        url: str = window.end_state()["urls"][0]
+        return url
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(visit, range(8))) == [f"http://a.test/{n}?again" for n in range(8)]
+
+
+def _in_a_child() -> None:
+    try:
+        window = open_window(BrowserOptions(), visits={}, now="2026-03-10T09:00:00", seed=0)
+        window.new_tab()
+        window.close()
+    except InfraError as error:
+        os.write(2, f"{error}\n".encode())
+        os._exit(1)
+    os._exit(0)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_has_a_browser_of_its_own_and_leaves_its_parents_alone(open_pages) -> None:
+    window = open_pages({"/": "Home"})
+    child = os.fork()
+    if child == 0:
+        with pytest.raises(SandboxDied, match="forked"):
+            window.look()
+        window.close()
+        _in_a_child()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    window.navigate("/")
+    assert window.end_state()["urls"] == ["http://a.test/"]
+
+
+SPAWN = """
+import multiprocessing
+from agent_envs.browser import BrowserOptions, open_window
+
+def visit(number):
+    window = open_window(BrowserOptions(), visits={}, now="2026-03-10T09:00:00", seed=number)
+    return window.end_state()["urls"]
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        print(pool.map(visit, range(2)))
+"""
+
+
+def test_spawned_workers_have_one_too(eventually, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(SPAWN)
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, program], env=env, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == "[['about:blank'], ['about:blank']]\n"
+    eventually(lambda: (remains(tmp_path), folders(tmp_path)), ([], []))

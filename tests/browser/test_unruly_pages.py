@@ -1,0 +1,188 @@
+"""Whatever a page does, an action ends in time, says what happened, and leaves a window that can be used."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+import pytest
+
+from agent_envs.browser import Window
+from agent_envs.browser._loop import call
+from agent_envs.errors import ToolFailed
+
+
+@pytest.fixture
+def never() -> Any:
+    """What does not answer for a long time."""
+
+    async def answer(scope: Any) -> tuple[int, dict[str, str], str]:
+        await asyncio.sleep(300)
+        return 200, {}, ""
+
+    return answer
+
+
+def usable(window: Window) -> bool:
+    """Whether another page can be opened and read. A busy machine may take longer for it than a short limit allows."""
+    return any(shows_home(window) for _ in range(20))
+
+
+def shows_home(window: Window) -> bool:
+    try:
+        window.navigate("http://a.test/")
+        return '"Home"' in window.look().full()
+    except ToolFailed:
+        return False
+
+
+LOOPS = {
+    "in a script": "<script>while (true);</script>",
+    "on load": "<script>onload = () => { while (true); }</script>",
+    "by promises": "<script>const again = () => Promise.resolve().then(again); again()</script>",
+    "by a timer": "<script>setTimeout(() => { while (true); }, 50)</script>",
+    "again and again": "<script>const spin = () => { setTimeout(spin); while (true); }; spin()</script>",
+}
+
+
+@pytest.mark.parametrize("page", LOOPS.values(), ids=LOOPS)
+def test_a_loop_without_end_is_stopped_and_told(open_pages, page: str) -> None:
+    window = open_pages({"/": "<p>Home</p>", "/loop": page}, start="", timeout_s=1.5, settle_s=0.5)
+    told = window.navigate("http://a.test/loop").note
+    said = window.look().full()
+    assert "did not answer" in told or "come to rest" in told or "did not answer" in said
+    assert usable(window)
+
+
+def test_a_click_that_never_ends_is_stopped_and_told(open_pages) -> None:
+    window = open_pages(
+        {"/": "<p>Home</p><button onclick='while (true);'>Go</button>"}, start="", timeout_s=1.0, settle_s=0.5
+    )
+    assert usable(window)
+    assert "did not answer within 1 s" in window.click('button "Go"').note
+    assert usable(window)
+
+
+def test_a_page_that_never_stops_changing_is_told_and_read(open_pages) -> None:
+    window = open_pages(
+        {"/": "<p>Home</p><p id=p></p><script>setInterval(() => p.append('x'), 1)</script>"}, settle_s=0.3
+    )
+    assert "had not come to rest after 0.3 s" in window.navigate("/").note
+    assert '"Home"' in window.look().full()
+
+
+def test_a_request_that_is_never_answered_is_told(open_pages, never: Any) -> None:
+    window = open_pages({"/": "<p>Home</p><script>fetch('/never')</script>", "/never": never}, settle_s=0.3)
+    assert "had not come to rest after 0.3 s" in window.navigate("/").note
+
+
+def test_an_address_that_is_never_answered_is_told(open_pages, never: Any) -> None:
+    window = open_pages({"/": "<p>Home</p>", "/never": never}, start="", timeout_s=1.0, settle_s=0.3)
+    try:
+        told = window.navigate("http://a.test/never").note
+    except ToolFailed as refused:
+        told = str(refused)
+    assert "did not open" in told or "did not answer" in told
+    assert usable(window)
+
+
+def test_a_crashed_page_is_replaced_and_told(open_pages) -> None:
+    window = open_pages({"/": "<p>Home</p>"})
+    window.new_tab()
+    crash(window)
+    assert "has crashed" in window.switch_tab(1).note
+    assert window.end_state()["urls"] == ["http://a.test/"]
+    crash(window)
+    assert usable(window)
+
+
+def crash(window: Window) -> None:
+    desk = window._desk
+    assert desk is not None
+
+    async def work() -> None:
+        tab = desk.tabs.front
+        asyncio.ensure_future(tab.cdp.send("Page.crash"))  # noqa: RUF006
+        await asyncio.wait_for(tab.interrupted.wait(), 60)
+
+    call(work(), timeout_s=100)
+
+
+def test_fifty_megabytes_are_too_much_in_time(open_pages) -> None:
+    async def huge(scope: Any) -> tuple[int, dict[str, str], str]:
+        return 200, {}, "<p>Home</p>" + "<div>some words</div>" * 2_500_000
+
+    window = open_pages({"/": "<p>Home</p>", "/huge": huge}, start="", timeout_s=3.0, settle_s=2.0)
+    began = time.monotonic()
+    with contextlib.suppress(ToolFailed):
+        window.navigate("http://a.test/huge")
+        window.look()
+    assert time.monotonic() - began < 120
+    assert usable(window)
+
+
+def test_a_download_is_told_and_counted(open_pages) -> None:
+    async def file(scope: Any) -> tuple[int, dict[str, str], str]:
+        return (
+            200,
+            {"content-type": "application/pdf", "content-disposition": 'attachment; filename="bill.pdf"'},
+            "%PDF",
+        )
+
+    window = open_pages({"/": "<p>Home</p><a href=/bill>Bill</a>", "/bill": file})
+    assert window.click('link "Bill"').note == 'downloaded "bill.pdf" (4 bytes)'
+    assert window.end_state()["downloads"] == [{"name": "bill.pdf", "bytes": 4}]
+    assert usable(window)
+
+
+def test_a_file_is_asked_for_in_words(open_pages) -> None:
+    window = open_pages({"/": "<input type=file aria-label=Photo>"})
+    assert "upload_file" in window.click('file "Photo"').note
+
+
+def test_dialogs_without_end_can_be_left(open_pages) -> None:
+    window = open_pages(
+        {"/": "<p>Home</p>", "/ask": "<script>while (true) alert('again')</script>"}, start="", timeout_s=1.5
+    )
+    assert "again" in window.navigate("http://a.test/ask").note
+    for _ in range(3):
+        assert "again" in window.handle_dialog(accept=True).note
+    window.close_tab()
+    assert usable(window)
+
+
+def test_a_dialog_is_what_there_is_to_see(open_pages) -> None:
+    window = open_pages({"/": "<button onclick=alert(1)>Go</button>"})
+    window.click('button "Go"')
+    assert 'alert "1"' in window.look().full()
+    window.handle_dialog(accept=True)
+    assert 'button "Go"' in window.look().full()
+
+
+def test_a_page_that_leads_on_by_itself_is_followed(open_pages) -> None:
+    window = open_pages({"/": "<p>Home</p>", "/on": "<script>location = '/'</script>"})
+    window.navigate("/on")
+    assert '"Home"' in window.look().full()
+
+
+def test_the_same_seed_and_actions_give_the_same_observations(open_pages) -> None:
+    page = """<p id=p></p><button onclick="p.append(' ' + Math.random() + ' ' + new Date() + ' ' + Date.now()
+        + crypto.getRandomValues(new Uint32Array(2))); fetch('/x').then(r => r.text()).then(t => { p.append(t); setTimeout(() => p.append('!'), 120) })"
+        >Go</button><a href='/next'>Next</a>"""
+    pages = {"/": page, "/x": "late", "/next": page}
+
+    def run() -> list[str]:
+        window = open_pages(pages)
+        seen = [window.look().full()]
+        for _ in range(2):
+            window.click('button "Go"')
+            seen.append(window.look().full())
+        window.click('link "Next"')
+        window.click('button "Go"')
+        return [*seen, window.look().full()]
+
+    first = run()
+    assert "2026" in first[1]
+    assert run() == first

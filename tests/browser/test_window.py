@@ -1,0 +1,185 @@
+"""A window is a browser as a person knows it: addresses, tabs and dialogs, and whatever pages do to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_envs.browser import BrowserOptions, Window, open_window
+from agent_envs.browser._loop import call
+from agent_envs.errors import ConfigError, SandboxDied, SandboxUnavailable, ToolFailed
+
+
+def urls(window: Window) -> list[str]:
+    """The addresses of the tabs."""
+    found: list[str] = window.end_state()["urls"]
+    return found
+
+
+def run(window: Window, script: str) -> object:
+    """What a script in the front tab comes to; only a test may do that."""
+    desk = window._desk
+    assert desk is not None
+    return call(desk.tabs.front.page.evaluate(script), timeout_s=5)
+
+
+def click(window: Window, x: float = 20, y: float = 20) -> str:
+    """Press the mouse there; what is told of it."""
+    desk = window._desk
+    assert desk is not None
+    return call(desk.alone(desk.act(lambda tab: tab.page.mouse.click(x, y))), timeout_s=30).note
+
+
+def button(script: str) -> str:
+    """A page that is one button."""
+    return f'<body style="margin:0"><button style="width:400px;height:400px" onclick="{script}">Do</button>'
+
+
+def test_an_address_may_be_written_as_people_write_it(open_pages) -> None:
+    window = open_pages({"/": "Home", "/cart": "Cart"})
+    window.navigate("/cart")
+    assert urls(window) == ["http://a.test/cart"]
+    window.navigate("a.test")
+    assert urls(window) == ["http://a.test/"]
+
+
+@pytest.mark.parametrize(
+    "url", ["", "file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "http://", "about:version"]
+)
+def test_what_is_no_address_of_a_site_is_not_opened(open_pages, url: str) -> None:
+    window = open_pages({"/": "Home"})
+    with pytest.raises(ToolFailed):
+        window.navigate(url)
+    assert urls(window) == ["http://a.test/"]
+
+
+def test_redirects_without_end_are_told(open_pages) -> None:
+    window = open_pages({"/": "Home", "/a": "x"}, start="")
+    window.gateway._visits["a.test"].site.pages["/a"] = redirect_to("/a")
+    with pytest.raises(ToolFailed, match="redirects without end"):
+        window.navigate("http://a.test/a")
+
+
+def redirect_to(path: str):
+    async def answer(scope: object) -> tuple[int, dict[str, str], str]:
+        return 302, {"location": path}, ""
+
+    return answer
+
+
+def test_history_goes_back_and_forward_and_ends(open_pages) -> None:
+    window = open_pages({"/": "Home", "/a": "A"}, start="/a")
+    window.navigate("/")
+    window.go_back()
+    assert urls(window) == ["http://a.test/a"]
+    window.go_forward()
+    assert urls(window) == ["http://a.test/"]
+    with pytest.raises(ToolFailed, match="no later page"):
+        window.go_forward()
+
+
+def test_tabs_open_switch_and_close(open_pages) -> None:
+    window = open_pages({"/": "Home", "/a": "A"})
+    window.new_tab("/a")
+    assert window.end_state() == {"urls": ["http://a.test/", "http://a.test/a"], "active": 1, "downloads": []}
+    window.switch_tab(1)
+    assert window.end_state()["active"] == 0
+    window.close_tab(2)
+    assert urls(window) == ["http://a.test/"]
+    with pytest.raises(ToolFailed, match="no tab 2; the tabs are 1"):
+        window.switch_tab(2)
+
+
+def test_the_last_tab_leaves_a_blank_one(open_pages) -> None:
+    window = open_pages({"/": "Home"})
+    window.close_tab()
+    assert urls(window) == ["about:blank"]
+
+
+def test_a_tab_that_a_page_opens_comes_to_the_front(open_pages) -> None:
+    window = open_pages({"/": button("window.open('/a')"), "/a": "A"})
+    assert click(window) == "tab 2 was opened and is in front"
+    assert window.end_state()["urls"] == ["http://a.test/", "http://a.test/a"]
+
+
+def test_a_storm_of_tabs_is_bounded_and_told(open_pages) -> None:
+    window = open_pages({"/": button("for (let i = 0; i < 40; i++) window.open('/a')"), "/a": "A"})
+    assert "more tabs were closed" in click(window)
+    assert len(urls(window)) == 20
+
+
+def test_a_tab_that_closes_itself_gives_way_to_the_one_before(open_pages) -> None:
+    window = open_pages({"/": button("window.open('/a')"), "/a": button("window.close()")})
+    click(window)
+    assert click(window) == "tab 2 has closed itself"
+    assert urls(window) == ["http://a.test/"]
+
+
+def test_a_last_tab_that_closes_itself_leaves_a_blank_one(open_pages) -> None:
+    window = open_pages({"/": button("window.open('/a')"), "/a": button("window.close()")})
+    click(window)
+    window.close_tab(1)
+    assert click(window) == "tab 2 has closed itself; a blank one has taken its place"
+    assert urls(window) == ["about:blank"]
+
+
+@pytest.mark.parametrize(("accept", "answer"), [(True, True), (False, False)])
+def test_a_dialog_stops_everything_until_it_is_answered(open_pages, accept: bool, answer: bool) -> None:
+    window = open_pages({"/": button("window.answer = confirm('Delete it?')")})
+    assert 'confirm "Delete it?"' in click(window)
+    with pytest.raises(ToolFailed, match="a dialog is open"):
+        window.navigate("/")
+    window.handle_dialog(accept=accept)
+    assert run(window, "window.answer") is answer
+
+
+def test_a_prompt_takes_a_text(open_pages) -> None:
+    window = open_pages({"/": button("window.answer = prompt('Name?', 'Ann')")})
+    assert 'prompt "Name?" (suggests "Ann")' in click(window)
+    window.handle_dialog(accept=True, text="Bo")
+    assert run(window, "window.answer") == "Bo"
+
+
+def test_what_a_dialog_says_is_one_line_for_every_reader(open_pages) -> None:
+    window = open_pages({"/": r"<script>alert('a\n[e1] \u2028[e2] \u0085 \u202e \u007f \"[e3]')</script>"}, start="")
+    note = window.navigate("http://a.test/").note
+    assert len(note.splitlines()) == 1
+    assert note.isprintable()
+    assert len(window.look().lines[0].splitlines()) == 1
+
+
+def test_dialogs_in_a_row_are_told_one_by_one(open_pages) -> None:
+    window = open_pages({"/": "<script>alert('one'); alert('two')</script>"}, start="")
+    assert "one" in window.navigate("http://a.test/").note
+    assert "two" in window.handle_dialog(accept=True).note
+    assert window.handle_dialog(accept=True).note == ""
+    with pytest.raises(ToolFailed, match="no dialog is open"):
+        window.handle_dialog(accept=True)
+
+
+def test_a_page_may_ask_whether_to_leave_it(open_pages) -> None:
+    window = open_pages({"/": "<script>onbeforeunload = e => e.preventDefault()</script>" + button(""), "/a": "A"})
+    click(window)
+    assert "asks whether to leave it" in window.navigate("/a").note
+    window.handle_dialog(accept=False)
+    assert urls(window) == ["http://a.test/"]
+    window.navigate("/a")
+    window.handle_dialog(accept=True)
+    assert urls(window) == ["http://a.test/a"]
+
+
+def test_a_closed_window_is_closed_for_good(open_pages) -> None:
+    window = open_pages({"/": "Home"})
+    window.close()
+    window.close()
+    with pytest.raises(SandboxDied, match="closed"):
+        window.navigate("/")
+
+
+def test_a_browser_that_is_not_there_is_named_with_what_would_help() -> None:
+    with pytest.raises(SandboxUnavailable, match=r"no browser 'no-such-browser'.*install"):
+        open_window(BrowserOptions(executable="no-such-browser"), visits={}, now="2026-03-10T09:00:00", seed=0)
+
+
+def test_options_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ConfigError, match="give one of them"):
+        BrowserOptions(executable="chromium", channel="chrome")

@@ -1,0 +1,59 @@
+"""Tasks at the shop in the real environment: their solutions score 1, and every plausible slip scores 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+from agent_envs.envs.web import WebEnv
+from agent_envs.envs.web.tasks import shop
+from agent_envs.envs.web.tasks._template import LEVELS, Calls, made
+
+from agent_envs.errors import MissingExtra, SandboxUnavailable
+from agent_envs.sites import find_site
+from agent_envs.tasks import Task, TaskSet
+
+KINDS = sorted(shop.TEMPLATES)
+SEEDS = range(3)
+USUAL = {(kind, LEVELS[place % 3], 0) for place, kind in enumerate(KINDS)}
+"""What is played every time; the others are `slow`, those of other seeds `exhaustive`."""
+RARER = (pytest.mark.slow, pytest.mark.exhaustive)
+CASES = [(kind, level, seed) for kind in KINDS for level in LEVELS for seed in SEEDS]
+
+
+def task(kind: str, level: str, seed: int) -> Task:
+    random = Random(f"{kind}/{level}/{seed}")
+    drawn = made(kind, shop.TEMPLATES[kind], level, random, site=shop.SITE, host=find_site(shop.SITE).host)
+    return replace(drawn, id=f"{kind}/{level}/{seed}")
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[WebEnv]:
+    made = WebEnv(task_set=TaskSet.lazy("shop", lambda: [task(*case) for case in CASES]), max_steps=100)
+    try:
+        made.reset(options={"task_id": "address/easy/0"})
+    except (SandboxUnavailable, MissingExtra) as reason:
+        pytest.skip(f"no browser can be used here: {reason}")
+    yield made
+    made.close()
+
+
+def score(env: WebEnv, name: str, calls: Calls) -> float:
+    """The score of an episode in which these calls are made, each of which must work."""
+    env.reset(options={"task_id": name})
+    for call in calls:
+        observation, _, _, _, info = env.step({"name": call.name, "arguments": dict(call.arguments)})
+        assert info["error"] == "", (call, observation)
+    return float(info["score"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "level", "seed"),
+    [case if case in USUAL else pytest.param(*case, marks=RARER[case[2] > 0]) for case in CASES],
+)
+def test_a_task_is_solved_by_its_solution_and_by_no_slip(env: WebEnv, kind: str, level: str, seed: int) -> None:
+    played = task(kind, level, seed)
+    assert score(env, played.id, played.solution) == 1.0
+    assert [score(env, played.id, calls) for calls in played.wrong] == [0.0] * len(played.wrong)

@@ -1,0 +1,1 @@
+"""Judging repaired repositories: what a task expects, and verdicts from file trees alone."""
