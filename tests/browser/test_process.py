@@ -82,7 +82,7 @@ def remains(folder: Path) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str(folder / "agent-envs-browser").encode() in (process / "environ").read_bytes():
-                found.append((process / "cmdline").read_text().replace("\0", " ")[:100])
+                found.append((process / "cmdline").read_text(errors="replace").replace("\0", " ")[:100])
         except OSError:
             continue
     return found
@@ -144,7 +144,7 @@ def processes() -> list[int]:
     found = []
     for stat in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            line = stat.read_text()
+            line = stat.read_text(errors="replace")
         except OSError:
             continue
         if "--remote-debugging-pipe" in line and mine in line and "--type=" not in line:

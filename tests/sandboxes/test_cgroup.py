@@ -33,12 +33,6 @@ def in_group(group: MemoryGroup, code: str) -> subprocess.CompletedProcess[bytes
     return subprocess.CompletedProcess(program, process.returncode, output, errors)
 
 
-def folders(owner: int | None = None) -> set[Path]:
-    hierarchy = _cgroup._hierarchy()
-    assert hierarchy is not None
-    return {path for parent in hierarchy.folders for path in parent.glob(f"agent-envs.{owner or os.getpid()}.*")}
-
-
 @needs_groups
 def test_memory_is_bounded_over_all_processes_together(group: MemoryGroup) -> None:
     code = "for _ in range(6):\n  if os.fork() == 0: block = bytearray(30 << 20); time.sleep(3); os._exit(0)\n"
@@ -63,28 +57,30 @@ def test_processes_are_bounded(group: MemoryGroup) -> None:
 
 
 @needs_groups
-def test_closing_kills_what_is_left_and_can_be_repeated() -> None:
-    others = folders()
+def test_closing_kills_what_is_left_and_can_be_repeated(control_groups) -> None:
+    others = control_groups()
     group = MemoryGroup.create(memory_mb=64, processes=8)
-    assert folders() > others
+    assert control_groups() > others
     with subprocess.Popen(["sleep", "60"]) as process:
         group.add(process.pid)
         group.close()
         assert process.wait(timeout=60) == -signal.SIGKILL
     group.close()
-    assert folders() <= others
+    assert control_groups() <= others
 
 
 @needs_groups
-def test_the_groups_of_a_dead_process_are_swept_and_those_of_a_living_one_are_kept(group: MemoryGroup) -> None:
+def test_the_groups_of_a_dead_process_are_swept_and_those_of_a_living_one_are_kept(
+    group: MemoryGroup, control_groups
+) -> None:
     code = (
         "import os; from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup; "
         "MemoryGroup.create(memory_mb=64, processes=8); print(os.getpid())"
     )
     dead = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
     sweep()
-    assert folders(dead) == set()
-    assert folders() != set()
+    assert control_groups(dead) == set()
+    assert control_groups() != set()
 
 
 def test_the_nearest_group_that_hands_its_controllers_on_is_used(tmp_path: Path) -> None:

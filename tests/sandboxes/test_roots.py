@@ -288,13 +288,12 @@ def test_closing_the_engine_ends_what_is_left(image: Image, eventually) -> None:
 
 
 def test_many_episodes_leave_no_descriptor_mount_group_or_folder(
-    engine: NamespaceEngine, image: Image, eventually
+    engine: NamespaceEngine, image: Image, eventually, control_groups
 ) -> None:
     def held() -> tuple[int, int, int, int]:
-        groups = list(Path("/sys/fs/cgroup").glob(f"*/**/agent-envs.{os.getpid()}.*"))
         making = list((Store(default_folder()).folder / "making").glob(f"{os.getpid()}.*"))
         mounts = Path("/proc/self/mountinfo").read_text().count("userxattr")
-        return len(os.listdir("/proc/self/fd")), mounts, len(groups), len(making)
+        return len(os.listdir("/proc/self/fd")), mounts, len(control_groups()), len(making)
 
     for count in range(60):
         with closing(engine.start(Place(image=image, volumes={"/v": {"f": TreeFile(b"")}}))) as sandbox:
