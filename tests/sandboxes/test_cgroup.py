@@ -83,6 +83,50 @@ def test_the_groups_of_a_dead_process_are_swept_and_those_of_a_living_one_are_ke
     assert control_groups() != set()
 
 
+AMONG_OTHERS = """
+import os
+from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup, _hierarchy
+others = [above / f"agent-envs.{os.getpid()}.{number}" for above in _hierarchy().folders for number in range(1, 9)]
+for other in others:
+    other.mkdir()
+MemoryGroup.create(memory_mb=64, processes=8).close()
+print([other for other in others if not other.exists()])
+for other in others:
+    other.rmdir()
+"""
+
+
+@needs_groups
+def test_groups_that_others_made_under_our_number_are_neither_in_the_way_nor_removed() -> None:
+    assert subprocess.run([sys.executable, "-c", AMONG_OTHERS], check=True, capture_output=True).stdout == b"[]\n"
+
+
+EXHAUSTED = """
+import resource
+from agent_envs.sandboxes.namespaces._cgroup import MemoryGroup
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+try:
+    print(repr(MemoryGroup.available()))
+except OSError as error:
+    print(error.strerror)
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+print(MemoryGroup.available())
+"""
+
+
+@needs_groups
+def test_a_process_without_descriptors_does_not_do_without_bounds_from_then_on() -> None:
+    ran = subprocess.run([sys.executable, "-c", EXHAUSTED], check=True, capture_output=True, text=True)
+    assert ran.stdout == f"Too many open files\n{MemoryGroup.available()}\n"
+
+
+def test_a_group_that_ends_while_it_is_killed_is_no_fault(tmp_path: Path) -> None:
+    # Its file is there, and cannot be written any more.
+    (tmp_path / "cgroup.kill").mkdir()
+    _cgroup._kill(tmp_path)
+
+
 def test_the_nearest_group_that_hands_its_controllers_on_is_used(tmp_path: Path) -> None:
     own = tmp_path / "user.slice" / "app.slice" / "shell.scope"
     own.mkdir(parents=True)

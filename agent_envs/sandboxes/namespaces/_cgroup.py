@@ -7,9 +7,10 @@ bounds our sandboxes as well. Works on version 1 and 2; nothing of ours is moved
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
-import itertools
 import os
+import secrets
 import signal
 import subprocess
 import time
@@ -19,10 +20,9 @@ from pathlib import Path
 
 _NAME = "agent-envs"
 _CONTROLLERS = frozenset({"memory", "pids"})
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 _REMOVAL_S = 2.0
 """How long killed processes may take to leave their group before it is left to the next `sweep`."""
-
-_serials = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,10 @@ class MemoryGroup:
     @staticmethod
     @functools.cache
     def available() -> str:
-        """The version of control groups that can be used here, `v1` or `v2`, found by using one; empty where none."""
+        """The version of control groups that can be used here, `v1` or `v2`, found by using one; empty where none.
+
+        Raises `OSError` where there are too few descriptors, processes or too little memory to find out.
+        """
         try:
             with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
                 try:
@@ -62,7 +65,10 @@ class MemoryGroup:
                         group.close()
                 finally:
                     process.kill()
-        except OSError:
+        except OSError as error:
+            # Not remembered: what is exhausted now says nothing of the machine.
+            if error.errno in _EXHAUSTED:
+                raise
             return ""
         return group._version
 
@@ -72,7 +78,8 @@ class MemoryGroup:
         hierarchy = _hierarchy()
         if hierarchy is None:
             raise OSError("no control group with the controllers memory and pids can be made by this process")
-        name = f"{_NAME}.{os.getpid()}.{next(_serials)}"
+        # Others may have had our number and left groups, or have it now in another pid namespace.
+        name = f"{_NAME}.{os.getpid()}.{secrets.token_hex(8)}"
         group = cls(hierarchy.version, tuple(parent / name for parent in hierarchy.folders))
         try:
             for folder in group._folders:
@@ -222,7 +229,9 @@ def _remove(folder: Path) -> None:
 
 def _kill(folder: Path) -> None:
     if (folder / "cgroup.kill").exists():
-        _write(f"{folder}/cgroup.kill", 1)
+        # Whoever removes it at the same time may be faster.
+        with contextlib.suppress(OSError):
+            _write(f"{folder}/cgroup.kill", 1)
         return
     for pid in _members(folder):
         try:
