@@ -81,6 +81,8 @@ def append(path: str | Path, line: bytes) -> None:
         torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
         _write_all(descriptor, b"\n" * torn + line + b"\n", size=size)
     finally:
+        # Not by closing alone: a child that another thread forked meanwhile has the descriptor too.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 

@@ -12,16 +12,19 @@ import shutil
 import stat
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from agent_envs.artifact import Artifact
 from agent_envs.errors import ToolFailed
+from agent_envs.sandboxes import _in_use
 from agent_envs.sandboxes._subprocesses import Child
 from agent_envs.sandboxes._unsafe_guests import Guest, UnsafeChannel, UnsafePython
 from agent_envs.sandboxes.protocol import Channel, Limits, RunResult
 
-_PREFIX = "agent-envs-unsafe"
+_PREFIX = "agent-envs-unsafe-"
 _SHELL = """
 cd "$(cat "$1/cwd")" && . "$1/env" || exit 125
 trap 'code=$?; pwd > "$1/cwd"; export -p > "$1/env"; exit $code' EXIT
@@ -36,7 +39,8 @@ class UnsafeSandbox:
 
     def __init__(self, *, limits: Limits) -> None:
         self._limits = limits
-        self._root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}.{os.getpid()}."))
+        self._root, held = _in_use.make_held(Path(tempfile.gettempdir()), f"{_PREFIX}{os.getuid()}-")
+        self._let_go = weakref.finalize(self, os.close, held)
         self._workspace = self._root / "work"
         self._workspace.mkdir()
         self._open: list[Guest] = []
@@ -127,6 +131,7 @@ class UnsafeSandbox:
         """Kill what runs here and remove the folder; idempotent."""
         self._stop()
         shutil.rmtree(self._root, ignore_errors=True)
+        self._let_go()
 
     def _stop(self) -> None:
         while self._open:
@@ -185,15 +190,5 @@ class UnsafeShell:
 
 def sweep() -> int:
     """Remove the folders that dead processes have left behind, and say how many there were."""
-    left = [path for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}.*.*") if _is_left_over(path)]
-    for path in left:
-        shutil.rmtree(path, ignore_errors=True)
-    return len(left)
-
-
-def _is_left_over(path: Path) -> bool:
-    try:
-        return not Path("/proc", path.name.split(".")[1]).exists() and path.stat().st_uid == os.geteuid()
-    except FileNotFoundError:
-        # Its owner, or somebody else who sweeps, was faster.
-        return False
+    place = Path(tempfile.gettempdir())
+    return _in_use.sweep(place, f"{_PREFIX}{os.getuid()}-*", partial(shutil.rmtree, ignore_errors=True))

@@ -18,11 +18,12 @@ from agent_envs.errors import SandboxUnavailable, TaskError
 from agent_envs.sandboxes.images import Image, Place, Recipe, TreeFile
 from agent_envs.sandboxes.ladder import probe, sweep
 from agent_envs.sandboxes.roots import NamespaceEngine
-from agent_envs.sandboxes.roots.store import Store, default_folder
+from agent_envs.sandboxes.roots.store import Store, default_folder, remove
 
 pytestmark = pytest.mark.skipif(
     not any(tier.available for tier in probe() if tier.name == "namespaces"), reason="no namespaces can be made here"
 )
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs to mount")
 
 
 def test_equal_recipes_give_one_image_and_another_engine_finds_it(recipe: Recipe, image: Image) -> None:
@@ -43,7 +44,7 @@ def test_a_command_that_fails_is_an_error_of_the_task_and_leaves_no_image(engine
     for _ in range(2):
         with pytest.raises(TaskError, match=r"exit status 3.*so it goes"):
             engine.build(recipe)
-    assert not list((Store(default_folder()).folder / "making").glob(f"{os.getpid()}.*"))
+    assert not list((Store(default_folder()).folder / "making").glob(f"{os.getpid()}-*"))
 
 
 @pytest.mark.parametrize(
@@ -81,17 +82,85 @@ def test_two_processes_that_build_the_same_build_it_once(engine: NamespaceEngine
     assert len(digests.pop()) == 65
 
 
+def python(code: str, *arguments: object, within: tuple[str, ...] = ()) -> str:
+    """What a program says, run by a process of its own."""
+    command = [*within, sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+STORE = "import os, sys; from agent_envs.sandboxes.roots.store import Store; store = Store(sys.argv[1])\n"
+
+
 def test_what_a_killed_builder_left_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Where nobody else sweeps.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    store = Store(default_folder()).open()
-    with subprocess.Popen(["true"]) as dead:
-        dead.wait()
-    left = store.folder / "making" / f"{dead.pid}.1"
-    (left / "layer" / "closed").mkdir(parents=True)
-    (left / "layer" / "closed").chmod(0)
+    killed = "with store.open().making() as made: (made / 'layer').mkdir(0); print(made, flush=True); os._exit(1)"
+    left = subprocess.run([sys.executable, "-c", STORE + killed, default_folder()], stdout=-1, text=True, check=False)
+    assert Path(left.stdout.strip()).exists()
     assert sweep()["half-made images"] == 1
-    assert not left.exists()
+    assert not Path(left.stdout.strip()).exists()
+
+
+@needs_root
+def test_what_is_being_made_is_not_swept_where_its_maker_cannot_be_seen(tmp_path: Path) -> None:
+    with Store(tmp_path).open().making() as made:
+        elsewhere = ("unshare", "--pid", "--fork", "--mount-proc")
+        assert python(STORE + "print(store.sweep())", tmp_path, within=elsewhere) == "0"
+        assert made.exists()
+
+
+REMOVE = """
+import subprocess, sys
+from pathlib import Path
+from agent_envs.sandboxes.roots.store import remove
+folder = Path(sys.argv[1])
+subprocess.run(["mount", "-t", "tmpfs", "none", folder / "sys"], check=True)
+(folder / "sys" / "kept").touch()
+remove(folder)
+print((folder / "sys" / "kept").exists())
+"""
+
+
+@needs_root
+def test_what_is_mounted_in_a_folder_is_not_removed_with_it(tmp_path: Path) -> None:
+    (tmp_path / "made" / "sys").mkdir(parents=True)
+    assert python(REMOVE, tmp_path / "made", within=("unshare", "-m")) == "True"
+    remove(tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+def test_an_image_is_not_removed_while_a_sandbox_runs_over_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_ENVS_ROOT_TAR", str(tar_of(tmp_path, {"bin/sh": b"#!"}, links={})))
+    engine = NamespaceEngine(tmp_path / "store")
+    used, unused = (engine.build(Recipe(files={name: TreeFile(b"1")})) for name in ("used", "unused"))
+    prune = "import sys; from agent_envs.sandboxes.roots import NamespaceEngine; "
+    prune += "print(*(image.name for image in NamespaceEngine(sys.argv[1]).prune()))"
+    with closing(engine.start(Place(image=used))) as sandbox:
+        assert python(prune, tmp_path / "store") == unused.name
+        assert sandbox.read_file("used") == b"1"
+        assert sandbox.freeze_changes().state["deleted"] == []
+    assert python(prune, tmp_path / "store") == used.name
+    with pytest.raises(SandboxUnavailable, match="build it first"):
+        engine.start(Place(image=used))
+
+
+def test_what_another_process_has_removed_already_is_no_fault(tmp_path: Path) -> None:
+    store = Store(tmp_path).open()
+    (store.folder / "images" / "one").mkdir()
+    assert [store.drop("images/one"), store.drop("images/one")] == [True, False]
+
+
+def test_an_image_that_was_built_anew_is_not_taken_for_the_one_before(engine: NamespaceEngine) -> None:
+    recipe = Recipe(commands=(f"echo {os.urandom(8).hex()}; head -c 8 /dev/urandom > f",))
+    store = Store(default_folder())
+    first = engine.build(recipe)
+    store.drop(first.name)
+    with closing(NamespaceEngine()) as other:
+        second = other.build(recipe)
+    with pytest.raises(SandboxUnavailable, match="built anew"):
+        engine.start(Place(image=first))
+    assert engine.build(recipe) == second
+    store.drop(first.name)
 
 
 def test_a_tar_file_can_be_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

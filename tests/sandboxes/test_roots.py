@@ -291,7 +291,7 @@ def test_many_episodes_leave_no_descriptor_mount_group_or_folder(
     engine: NamespaceEngine, image: Image, eventually, control_groups
 ) -> None:
     def held() -> tuple[int, int, int, int]:
-        making = list((Store(default_folder()).folder / "making").glob(f"{os.getpid()}.*"))
+        making = list((Store(default_folder()).folder / "making").glob(f"{os.getpid()}-*"))
         mounts = Path("/proc/self/mountinfo").read_text().count("userxattr")
         return len(os.listdir("/proc/self/fd")), mounts, len(control_groups()), len(making)
 

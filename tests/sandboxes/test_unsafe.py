@@ -165,3 +165,13 @@ def test_the_folder_of_a_killed_process_is_swept(tmp_path: Path, monkeypatch: py
     assert Path(left).exists()
     assert unsafe.sweep() == 1
     assert not Path(left).exists()
+
+
+def test_the_folder_of_a_living_process_is_kept_where_that_process_cannot_be_seen(
+    sandbox: UnsafeSandbox,
+) -> None:
+    if os.getuid() != 0:
+        pytest.skip("needs to make a namespace")
+    sweep = [sys.executable, "-c", "from agent_envs.sandboxes import unsafe; unsafe.sweep()"]
+    subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", *sweep], check=True)
+    assert sandbox._root.exists()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -44,7 +45,7 @@ class NamespaceEngine:
         self._store = Store(Path(folder) if folder is not None else default_folder())
         self._at_least = at_least
         self._lock = threading.Lock()
-        self._images: dict[str, _Stored] = {}
+        self._images: dict[tuple[str, int, int], _Stored] = {}
         self._living: weakref.WeakSet[RootSandbox] = weakref.WeakSet()
 
     @property
@@ -73,22 +74,27 @@ class NamespaceEngine:
             with self._store.lock(name), boundary(InfraError, f"build the image {name}"):
                 if self._store.about(name) is None:
                     self._make(name, base, recipe)
-        return self._find(name).image
+        with self._held(name) as (stored, _):
+            return stored.image
 
     def start(self, place: Place) -> RootSandbox:
         """A new sandbox; used by one episode and never again."""
-        stored = self._find(place.image.name)
         if place.user not in _USERS:
             raise ConfigError(f"the user is {place.user!r}; expected one of {', '.join(_USERS)}")
         for path, tree in place.volumes.items():
             require_folder(path, "the place of a volume")
             require_tree(tree, f"the files of the volume {path}")
         uid = _USERS[place.user]
-        home = stored.homes[str(uid)]
-        writable = (place.image.workspace, home, "/var/tmp") if uid else ()
-        env = _environment(place.user, home) | dict(place.env)
-        mounts = {"layers": stored.layers, "user": uid, "workspace": place.image.workspace, "writable": writable}
-        control = self._open(checked(place.limits), mounts | {"env": env}, place.volumes)
+        with self._held(place.image.name) as (stored, held):
+            if stored.image.digest != place.image.digest:
+                raise SandboxUnavailable(f"the image {place.image.name!r} was removed and built anew; build it again")
+            home = stored.homes[str(uid)]
+            writable = (place.image.workspace, home, "/var/tmp") if uid else ()
+            env = _environment(place.user, home) | dict(place.env)
+            mounts = {"layers": stored.layers, "user": uid, "workspace": place.image.workspace, "writable": writable}
+            control = self._open(checked(place.limits), mounts | {"env": env}, place.volumes)
+            # Files of a running overlay would vanish with its layers, and nobody would be told.
+            control.descriptors.own(partial(os.close, os.dup(held)))
         sandbox = RootSandbox(
             control,
             place.limits,
@@ -120,13 +126,8 @@ class NamespaceEngine:
         return self._store.open().images()
 
     def prune(self) -> list[BuiltImage]:
-        """Remove every image that was built from a recipe, and say which; sandboxes must not be running over them."""
-        self.close()
-        images = self._store.open().images()
-        for image in images:
-            self._store.drop(image.name)
-        self._images.clear()
-        return images
+        """Remove every image that was built from a recipe and has no sandbox running over it, and say which."""
+        return [image for image in self._store.open().images() if self._store.drop(image.name)]
 
     def close(self) -> None:
         """Destroy every sandbox that is left; idempotent."""
@@ -136,16 +137,26 @@ class NamespaceEngine:
         for sandbox in living:
             sandbox.close()
 
-    def _find(self, name: str) -> _Stored:
-        stored = self._images.get(name)
-        if stored is None:
-            about = self._store.about(name)
-            if about is None:
-                raise SandboxUnavailable(
-                    f"no image {name!r} is in {self._store.folder}; build it first, with the engine that starts it"
-                )
-            stored = self._images[name] = _Stored.read(name, about)
-        return stored
+    @contextmanager
+    def _held(self, name: str) -> Iterator[tuple[_Stored, int]]:
+        """A stored image, with the descriptor by which it is held meanwhile."""
+        try:
+            held = self._store.hold(name)
+        except FileNotFoundError:
+            raise SandboxUnavailable(
+                f"no image {name!r} is in {self._store.folder}; build it first, with the engine that starts it"
+            ) from None
+        try:
+            found = os.fstat(held)
+            # Another process may have removed the one that we know, and built another.
+            key = (name, found.st_ino, found.st_mtime_ns)
+            if key not in self._images:
+                about = self._store.about(name)
+                assert about is not None
+                self._images[key] = _Stored.read(name, about)
+            yield self._images[key], held
+        finally:
+            os.close(held)
 
     def _open(self, limits: Limits, mounts: Mapping[str, Any], volumes: Mapping[str, Tree]) -> Control:
         choose(at_least=self._at_least)

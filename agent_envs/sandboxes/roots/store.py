@@ -2,15 +2,16 @@
 
 bases/NAME/{root/, about.json}       a root file system
 images/KEY/{layer/, about.json}      what a recipe adds to one
-making/PID.N/                        what is being made; left over only where its maker was killed
+making/PID-NAME/                     what is being made; left over only where its maker was killed
 locks/NAME                           held while it is made, so that two processes do not make the same twice
+
+Who uses an image, and who makes something, holds its folder, and nothing that is held is removed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import itertools
 import json
 import os
 import shutil
@@ -20,13 +21,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from agent_envs.sandboxes import _in_use
 from agent_envs.sandboxes.images import BuiltImage
 from agent_envs.sandboxes.namespaces import _plan
 
 _FORMAT = "v1"
 _ABOUT = "about.json"
 _PIECE = 1 << 20
-_serials = itertools.count(1)
 
 
 def default_folder() -> Path:
@@ -66,19 +67,30 @@ class Store:
         """Be the only one, of all threads and processes, that makes this."""
         with open(self.folder / "locks" / name.replace("/", "-"), "w", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            try:
+                yield
+            finally:
+                # Not by closing alone: a child that another thread forked meanwhile has the file too.
+                fcntl.flock(file, fcntl.LOCK_UN)
+
+    def hold(self, name: str) -> int:
+        """A descriptor that keeps what is stored under this name until it is closed.
+
+        Raises `FileNotFoundError` where there is nothing.
+        """
+        return _in_use.hold(self.folder / name)
 
     @contextlib.contextmanager
     def making(self) -> Iterator[Path]:
         """A new folder to make something in, removed at the end unless it was `put`."""
         self.sweep()
-        folder = self.folder / "making" / f"{os.getpid()}.{next(_serials)}"
-        folder.mkdir()
-        folder.chmod(0o755)
+        folder, held = _in_use.make_held(self.folder / "making", f"{os.getpid()}-")
         try:
+            folder.chmod(0o755)
             yield folder
         finally:
             remove(folder)
+            os.close(held)
 
     def put(self, made: Path, name: str, about: dict[str, Any]) -> None:
         """Store what was made under this name, all at once."""
@@ -98,17 +110,17 @@ class Store:
                     found.append(BuiltImage(f"images/{folder.name}", about["digest"], about["layers"][-1], size, made))
         return sorted(found, key=lambda image: (-image.created, image.name))
 
-    def drop(self, name: str) -> None:
-        """Remove what is stored under this name, all at once for whoever looks for it."""
-        with self.making() as gone:
-            os.rename(self.folder / name, gone / "dropped")
+    def drop(self, name: str) -> bool:
+        """Remove what is stored under this name, all at once for whoever looks; False where it is held or gone."""
+        with _in_use.alone(self.folder / name) as unused:
+            if unused:
+                with self.making() as gone:
+                    os.rename(self.folder / name, gone / "dropped")
+            return unused
 
     def sweep(self) -> int:
         """Remove what killed processes have left behind half made, and say how much that was."""
-        left = [path for path in (self.folder / "making").glob("*.*") if not _is_alive(path.name.split(".")[0])]
-        for path in left:
-            remove(path)
-        return len(left)
+        return _in_use.sweep(self.folder / "making", "*-*", remove)
 
     def own(self, folder: Path) -> None:
         """Give everything below a folder to the user that guests are, readable for it and without set-uid programs."""
@@ -151,16 +163,15 @@ def _digest_of_file(path: str) -> bytes:
     return digest.digest()
 
 
-def _is_alive(pid: str) -> bool:
-    return pid.isdigit() and Path("/proc", pid).exists()
-
-
 def remove(folder: Path) -> None:
-    """Remove a folder of ours with whatever a guest has made of it."""
+    """Remove a folder of ours with whatever a guest has made of it; nothing where something is mounted in it."""
     # An overlay leaves a folder that nobody may enter, and a build may leave more of them.
     for above, folders, _ in os.walk(folder):
         for name in folders:
             path = os.path.join(above, name)
+            if os.path.ismount(path):
+                return
             if not os.path.islink(path):
-                os.chmod(path, 0o700)
+                with contextlib.suppress(OSError):
+                    os.chmod(path, 0o700)
     shutil.rmtree(folder, ignore_errors=True)
