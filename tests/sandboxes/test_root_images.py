@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -127,6 +128,33 @@ def test_what_is_mounted_in_a_folder_is_not_removed_with_it(tmp_path: Path) -> N
     assert python(REMOVE, tmp_path / "made", within=("unshare", "-m")) == "True"
     remove(tmp_path / "made")
     assert not (tmp_path / "made").exists()
+
+
+HANGS = """#!/bin/sh
+for root; do :; done
+mkdir -p "$root/proc"
+mount -t proc proc "$root/proc"
+echo > "$MOUNTED"
+exec sleep 1000
+"""
+
+
+@needs_root
+def test_nothing_is_left_where_the_base_was_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "debootstrap").write_text(HANGS)
+    (tmp_path / "debootstrap").chmod(0o755)
+    os.mkfifo(tmp_path / "mounted")
+    code = STORE + "from agent_envs.sandboxes.roots.bases import standard_base; import signal\n"
+    code += "signal.signal(signal.SIGINT, signal.default_int_handler); standard_base(store.open())"
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "MOUNTED": str(tmp_path / "mounted")}
+    env.pop("AGENT_ENVS_ROOT_TAR", None)
+    command = [sys.executable, "-c", code, str(tmp_path / "store")]
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE) as builder:
+        (tmp_path / "mounted").read_text()
+        builder.send_signal(signal.SIGINT)
+        assert b"KeyboardInterrupt" in builder.communicate()[1]
+    assert str(tmp_path) not in Path("/proc/self/mountinfo").read_text()
+    assert not list((Store(tmp_path / "store").folder / "making").iterdir())
 
 
 def test_an_image_is_not_removed_while_a_sandbox_runs_over_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from agent_envs.errors import SandboxUnavailable
+from agent_envs.sandboxes import _debootstrap
 from agent_envs.sandboxes.docker._connect import Connections
 from agent_envs.sandboxes.docker._volumes import archive
 from agent_envs.sandboxes.images import TreeFile
 
 STANDARD_TAG = "agent-envs/python:1"
 _PULLED = "python:3.11-slim"
-_DEBOOTSTRAP_S = 600.0
-_SUITE = "bookworm"
-_PACKAGES = "python3,python3-pytest,git,procps"
 _ON_PULLED = f"""FROM {_PULLED}
 RUN apt-get update && apt-get install -y --no-install-recommends git procps && rm -rf /var/lib/apt/lists/* \\
     && pip install --no-cache-dir 'pytest>=8,<9' && ln -sf /usr/local/bin/python3 /usr/bin/python3
@@ -64,9 +62,7 @@ def _from_registry(connections: Connections) -> bool:
 
 
 def _from_debian(connections: Connections) -> None:
-    command = shutil.which("debootstrap", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
-    if command is None or os.getuid() != 0:
-        lacks = "debootstrap is not installed" if command is None else "debootstrap needs root"
+    if lacks := _debootstrap.lacking():
         raise SandboxUnavailable(
             f"no registry gives {_PULLED}, and the base image cannot be made here because {lacks}; one of these would "
             f"help: docker pull {_PULLED}; docker load -i FILE and docker tag IMAGE {STANDARD_TAG}; on Debian: sudo "
@@ -74,7 +70,7 @@ def _from_debian(connections: Connections) -> None:
         )
     with tempfile.TemporaryDirectory(prefix="agent-envs-base.") as folder:
         root = Path(folder) / "root"
-        _run([command, "--variant=minbase", f"--include={_PACKAGES}", _SUITE, str(root)])
+        _debootstrap.debootstrap(root)
         for place in _UNNEEDED:
             shutil.rmtree(root / place, ignore_errors=True)
             (root / place).mkdir(parents=True)
@@ -91,15 +87,3 @@ def _import(connections: Connections, stream: Any) -> None:
         answer = client.import_image_from_stream(stream, repository=repository, tag=tag, changes=changes)
         if "error" in answer:
             raise SandboxUnavailable(f"the Docker engine could not import the base image: {answer.strip()[-300:]}")
-
-
-def _run(command: list[str]) -> None:
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_DEBOOTSTRAP_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise SandboxUnavailable(f"{command[0]} did not end within {_DEBOOTSTRAP_S:.0f} s") from error
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip()[-500:]
-        raise SandboxUnavailable(f"{' '.join(command)} failed with status {done.returncode}: {said}")

@@ -6,11 +6,9 @@ import io
 import os
 import posixpath
 import shutil
-import signal
 import stat
-import subprocess
 import tarfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_envs.errors import MissingExtra, SandboxUnavailable, boundary
+from agent_envs.sandboxes import _debootstrap
 from agent_envs.sandboxes.images import Recipe
 from agent_envs.sandboxes.roots.store import Store, digest_of
 
@@ -28,13 +27,6 @@ if TYPE_CHECKING:
 TAR_VARIABLE = "AGENT_ENVS_ROOT_TAR"
 """The environment variable that names a tar file (of `docker export`, say) to take as the standard base."""
 
-_DEBOOTSTRAP = (
-    "debootstrap",
-    "--variant=minbase",
-    "--include=python3,python3-pytest,git,procps",
-    "bookworm",
-)
-_DEBOOTSTRAP_S = 1800.0
 _STANDARD = "bases/standard"
 _SHORTEST = 16
 # What the machine that made the root has left in it, what every sandbox gets anew, and what no program reads.
@@ -106,25 +98,16 @@ def require_standard_base(store: Store) -> None:
     tar = os.environ.get(TAR_VARIABLE, "")
     if tar:
         _name_of(tar)
-    elif _stored(store, _STANDARD) is None and not _debootstrap_environment():
+    elif _stored(store, _STANDARD) is None and _debootstrap.lacking():
         _reach_docker().close()
 
 
 def _make_standard(root: Path) -> None:
-    env = _debootstrap_environment()
-    if env:
-        _debootstrap(root, env)
-    else:
+    if _debootstrap.lacking():
         with closing(_reach_docker()) as engine:
             _export(engine.build(Recipe()).name, root)
-
-
-def _debootstrap_environment() -> dict[str, str]:
-    """What to run debootstrap with; empty where it cannot be run."""
-    # Where programs of the administrator are, whatever our own PATH says.
-    path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-    usable = os.geteuid() == 0 and shutil.which(_DEBOOTSTRAP[0], path=path) is not None
-    return {**os.environ, "PATH": path} if usable else {}
+    else:
+        _debootstrap.debootstrap(root)
 
 
 def _reach_docker() -> DockerEngine:
@@ -134,27 +117,12 @@ def _reach_docker() -> DockerEngine:
     try:
         engine.connect()
     except (SandboxUnavailable, MissingExtra) as error:
-        lacking = "debootstrap is not installed" if os.geteuid() == 0 else "debootstrap needs root"
         raise SandboxUnavailable(
-            f"there is no root file system to start from: {lacking}, and Docker gives none ({error}). One of these "
-            f"would help: as root, apt-get install debootstrap; {TAR_VARIABLE}=FILE, a tar file of one, for instance "
-            "of `docker create --name root IMAGE && docker export root > root.tar`"
+            f"there is no root file system to start from: {_debootstrap.lacking()}, and Docker gives none ({error}). "
+            f"One of these would help: as root, apt-get install debootstrap; {TAR_VARIABLE}=FILE, a tar file of one, "
+            "for instance of `docker create --name root IMAGE && docker export root > root.tar`"
         ) from error
     return engine
-
-
-def _debootstrap(root: Path, env: Mapping[str, str]) -> None:
-    command = [*_DEBOOTSTRAP, str(root)]
-    pipe, one = subprocess.PIPE, subprocess.STDOUT
-    with subprocess.Popen(command, stdout=pipe, stderr=one, start_new_session=True, env=env) as process:
-        try:
-            output, _ = process.communicate(timeout=_DEBOOTSTRAP_S)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    if process.returncode:
-        tail = " | ".join(output.decode(errors="replace").strip().splitlines()[-5:])
-        raise SandboxUnavailable(f"{' '.join(command)} failed with exit status {process.returncode}: {tail}")
 
 
 def _export(image: str, root: Path) -> None:
