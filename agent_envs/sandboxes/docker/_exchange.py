@@ -14,6 +14,8 @@ from agent_envs.sandboxes.docker._stream import Attached
 from agent_envs.sandboxes.protocol import Status
 
 _START_S = 30.0
+_UNKNOWN = 137
+"""The exit status of a program that was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +61,30 @@ class Exec:
         """How it ended, once its stream has; raises `SandboxDied` where that is because the container is gone."""
         doing = "ask how a program in a container ended"
         try:
+            status = self._status(doing)
+            with self.ground.connections.lend(doing, error=SandboxDied) as client:
+                state = client.inspect_container(self.ground.container)["State"]
+        except Refused as error:
+            raise gone_or(error, doing) from error
+        if not state["Running"] and not state["OOMKilled"]:
+            raise SandboxDied("the container was ended from outside while a command ran in it")
+        return status
+
+    def _status(self, doing: str) -> int:
+        """Its exit status, or that of a killed program where the engine does not know it."""
+        try:
             with self.ground.connections.lend(doing, error=SandboxDied) as client:
                 for _ in range(100):
                     found = client.exec_inspect(self.number)
                     if not found["Running"]:
                         break
                     time.sleep(0.02)
-                state = client.inspect_container(self.ground.container)["State"]
         except Refused as error:
-            raise gone_or(error, doing) from error
-        if not state["Running"] and not state["OOMKilled"]:
-            raise SandboxDied("the container was ended from outside while a command ran in it")
-        return int(found["ExitCode"]) if found["ExitCode"] is not None else 137
+            # Some minutes after its end it is forgotten, even in a container that lives.
+            if error.status == 404:
+                return _UNKNOWN
+            raise
+        return _UNKNOWN if found["ExitCode"] is None else int(found["ExitCode"])
 
 
 class NotStarted(SandboxDied):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent_envs.sandboxes import Limits, SessionState, Status
@@ -112,6 +114,22 @@ def test_memory_is_a_hard_bound_and_named(sandbox: DockerSandbox, docker_engine:
 
 
 # The shell
+
+
+def test_shells_that_were_killed_so_long_ago_that_the_engine_has_forgotten_them_are_lost_alone(
+    sandbox: DockerSandbox,
+) -> None:
+    shell, other = sandbox.open_shell(), sandbox.open_shell()
+    sandbox.write_file("x", b"x")
+    shell.run("true")
+    for line in (shell, sandbox._guard):
+        assert line._exchange is not None
+        # It forgets five to ten minutes after the end; it never knew this one.
+        line._exchange._exec = replace(line._exchange._exec, number="0" * 64)
+    other.run("kill -9 -1")
+    assert shell.run("true").state is SessionState.LOST
+    assert shell.run("echo back").stdout == b"back\n"
+    assert sandbox.read_file("x") == b"x"
 
 
 @pytest.mark.parametrize("user", ["agent", "root"])
