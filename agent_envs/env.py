@@ -264,9 +264,9 @@ class AgentEnv(gymnasium.Env[str, str]):
         try:
             with boundary(SandboxDied, "start the session"):
                 return self.open_session(task)
-        except SandboxUnavailable:
-            raise
-        except InfraError:
+        except InfraError as fault:
+            if isinstance(fault, SandboxUnavailable) and not fault.passing:
+                raise
             with boundary(SandboxDied, "start the session, at the second attempt"):
                 return self.open_session(task)
 

@@ -80,6 +80,9 @@ class InfraError(AgentEnvsError, RuntimeError):
 class SandboxUnavailable(InfraError):
     """A sandbox of the requested kind cannot be started on this machine; the message says what would allow it."""
 
+    passing = False
+    """Whether it may well be otherwise at a second attempt."""
+
 
 class SandboxDied(InfraError):
     """A running sandbox stopped answering for a reason that the agent cannot cause."""

@@ -8,8 +8,10 @@ import gymnasium
 import pytest
 
 from agent_envs import AgentEnv, ConfigError, EndReason, Outcome, ResetNeeded, UnknownTask, Verdict
-from agent_envs.errors import EnvClosed
+from agent_envs.errors import EnvClosed, SandboxUnavailable
 from agent_envs.rewards import PARTS
+from agent_envs.session import Session
+from agent_envs.tasks import Task
 from agent_envs.testing import EchoEnv, FixedVerifier, ManualClock
 
 
@@ -330,6 +332,21 @@ def test_a_recorded_episode_replays_to_the_same_rewards_and_observations() -> No
     for turn in first.turns:
         observation, reward, *_ = env.step(turn.action)
         assert (observation, reward) == (turn.observation, turn.reward)
+
+
+@pytest.mark.parametrize(("passing", "attempts"), [(True, 2), (False, 1)])
+def test_reset_makes_a_second_attempt_where_a_fault_may_pass(passing: bool, attempts: int) -> None:
+    faults = []
+
+    class Busy(EchoEnv):
+        def open_session(self, task: Task) -> Session:
+            faults.append(SandboxUnavailable("the engine is busy"))
+            faults[-1].passing = passing
+            raise faults[-1]
+
+    with pytest.raises(SandboxUnavailable, match="busy"):
+        Busy().reset(seed=0)
+    assert len(faults) == attempts
 
 
 def test_an_environment_without_open_session_says_what_to_write() -> None:
