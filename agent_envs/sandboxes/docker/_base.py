@@ -30,7 +30,7 @@ _UNNEEDED = ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/m
 
 def provide_standard_base(connections: Connections) -> str:
     """Pull or make the standard base, and return its digest. The latter takes about a minute, once per engine."""
-    with _one_at_a_time():
+    with one_at_a_time("base"):
         with connections.lend("look for the standard base") as client:
             found = client.images(STANDARD_TAG, quiet=True)
         if not found and not _from_registry(connections):
@@ -40,12 +40,16 @@ def provide_standard_base(connections: Connections) -> str:
 
 
 @contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Let the other processes of this user wait, who would all make the same."""
-    place = Path(tempfile.gettempdir()) / f"agent-envs-base.{os.getuid()}.lock"
+def one_at_a_time(what: str) -> Iterator[None]:
+    """Let the other threads and processes of this user wait, who would all make the same."""
+    place = Path(tempfile.gettempdir()) / f"agent-envs-{what}.{os.getuid()}.lock"
     with open(os.open(place, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            # Closing it alone would not do while a child that was forked meanwhile has it too.
+            fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def _from_registry(connections: Connections) -> bool:

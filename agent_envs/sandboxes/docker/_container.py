@@ -134,26 +134,21 @@ def create(
     # Where a program is process 1 itself, signals that it sends to itself are ignored.
     config = host_config(place, mounts, settings) | {"Init": bool(command)}
     argv = list(command or _FIRST_PROCESS)
-    doing = f"create a container of the image {place.image.name}"
-    try:
-        with connections.lend(doing) as client:
-            created = client.create_container(
-                image or place.image.name,
-                entrypoint=argv[:1],
-                command=argv[1:],
-                user=USERS[place.user] if command else _NOBODY,
-                hostname="sandbox",
-                environment=environment(place) if command else {},
-                labels=dict(settings.labels),
-                working_dir=posixpath.join(place.image.workspace, cwd) if command else "/",
-                stdin_open=takes_input,
-                healthcheck={"Test": ["NONE"]},
-                # No network either way; but where the engine need not see to that, a start takes half the time.
-                network_disabled=HOSTS_AT in mounts,
-                host_config=config,
-            )
-    except Refused as refused:
-        if refused.status == 404:
-            raise SandboxUnavailable(f"the Docker engine has no image {place.image.name}; build it again") from refused
-        raise
+    with connections.lend(f"create a container of the image {place.image.name}") as client:
+        created = client.create_container(
+            # Another process may have given its name to an image of its own.
+            image or place.image.digest,
+            entrypoint=argv[:1],
+            command=argv[1:],
+            user=USERS[place.user] if command else _NOBODY,
+            hostname="sandbox",
+            environment=environment(place) if command else {},
+            labels=dict(settings.labels),
+            working_dir=posixpath.join(place.image.workspace, cwd) if command else "/",
+            stdin_open=takes_input,
+            healthcheck={"Test": ["NONE"]},
+            # No network either way; but where the engine need not see to that, a start takes half the time.
+            network_disabled=HOSTS_AT in mounts,
+            host_config=config,
+        )
     return Container(connections, created["Id"])

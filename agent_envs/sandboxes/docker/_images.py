@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tarfile
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -16,13 +15,15 @@ from typing import Any
 
 from agent_envs.errors import ConfigError, SandboxDied, SandboxUnavailable, TaskError
 from agent_envs.sandboxes.docker import _changes, _connect, _recipe
-from agent_envs.sandboxes.docker._base import STANDARD_TAG, provide_standard_base
+from agent_envs.sandboxes.docker._base import STANDARD_TAG, one_at_a_time, provide_standard_base
 from agent_envs.sandboxes.docker._connect import Connections, Refused
-from agent_envs.sandboxes.docker._owner import IMAGE, OWNER
-from agent_envs.sandboxes.docker._volumes import DATED, archive, tree_digest
+from agent_envs.sandboxes.docker._owner import IMAGE, OWNER, Owner
+from agent_envs.sandboxes.docker._volumes import archive, tree_digest
 from agent_envs.sandboxes.images import STANDARD_BASE, BuiltImage, Entry, Image, Manifest, Recipe, TreeFile
 
 REPOSITORY = "agent-envs/recipe"
+_NO_TAG = "<none>:<none>"
+"""What engines before API 1.43 call an image without a name."""
 _BUILD_S = 1800.0
 _TAIL = 2000
 
@@ -33,8 +34,9 @@ class Images:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._known: dict[str, Image] = {}
+        """Those seen last, by name; whether the engine still has them is asked each time."""
         self._lock = threading.Lock()
-        """One build at a time: the second one of the same recipe finds the first one's image."""
+        """One build at a time."""
 
     def build(self, recipe: Recipe) -> Image:
         """The image of a recipe, built where it is not there yet."""
@@ -42,33 +44,29 @@ class Images:
         with self._lock:
             base = self._built_file(recipe) if recipe.dockerfile else self._base(recipe.base)
             name = f"{REPOSITORY}:{_recipe.digest(recipe, base)}"
-            if name in self._known:
-                return self._known[name]
-            digest = self._id(name)
-            if not digest:
-                self._build(_recipe.steps(recipe, base), _recipe.context(recipe), name, base, network="none")
-                digest = self._id(name)
-            self._known[name] = Image(
-                name=name, digest=digest, workspace=recipe.workspace, manifest=self._manifest(digest, recipe.workspace)
-            )
-            return self._known[name]
+            digest = self._id(name) or self._built(name, base, _recipe.context(recipe, base))
+            known = self._known.get(name)
+            if known is None or known.digest != digest:
+                manifest = self._manifest(digest, recipe.workspace)
+                known = Image(name=name, digest=digest, workspace=recipe.workspace, manifest=manifest)
+                self._known[name] = known
+            return known
 
     def owned_by_root(self, image: Image) -> Image:
         """The same image with a workspace that belongs to root, who could not write there otherwise: it has no more
         rights than its user number gives."""
-        name = f"{image.name.replace(REPOSITORY + ':', REPOSITORY + '-root:')}"
-        if name == image.name:
-            raise ConfigError(f"the image {name} was not built from a recipe, so it cannot be given to root")
+        if not image.name.startswith(f"{REPOSITORY}:"):
+            raise ConfigError(f"the image {image.name} was not built from a recipe, so it cannot be given to root")
+        # Not by its name, which may be that of another image tomorrow.
+        name = f"{REPOSITORY}-root:{image.digest.removeprefix('sha256:')[:32]}"
+        run = json.dumps(["chown", "-R", "0:0", image.workspace])
+        steps = TreeFile(f"FROM {image.digest}\nUSER 0\nRUN {run}\n".encode())
         with self._lock:
-            if name not in self._known:
-                digest = self._id(name)
-                if not digest:
-                    run = json.dumps(["chown", "-R", "0:0", image.workspace])
-                    steps = f"FROM {image.digest}\nUSER 0\nRUN {run}\n"
-                    self._build(steps, archive({}), name, image.digest, network="none")
-                    digest = self._id(name)
-                self._known[name] = replace(image, name=name, digest=digest)
-            return self._known[name]
+            digest = self._id(name)
+            if not digest and not self._id(image.digest):
+                raise missing(image)
+            digest = digest or self._built(name, image.digest, archive({"Dockerfile": steps}))
+        return replace(image, name=name, digest=digest)
 
     def copy_of(self, container: str) -> str:
         """An image of all that is in a container now, without a name; it bears the container's labels."""
@@ -86,7 +84,7 @@ class Images:
             found = client.images(filters={"label": IMAGE})
         built = [
             BuiltImage(
-                name=(one["RepoTags"] or ["<untagged>"])[0],
+                name=next((tag for tag in one["RepoTags"] or () if tag != _NO_TAG), one["Id"]),
                 digest=one["Id"],
                 base=one["Labels"][IMAGE],
                 bytes=one["Size"],
@@ -99,21 +97,19 @@ class Images:
 
     def prune(self) -> list[BuiltImage]:
         """Remove every image that was built from a recipe and is not in use, and say which."""
-        removed = []
-        for image in self.list_images():
-            try:
-                with self._connections.lend("remove an image") as client:
-                    client.remove_image(image.name if ":" in image.name else image.digest)
-            except Refused as refused:
-                if not refused.gone:
-                    raise
-                continue
-            removed.append(image)
-            for kept in _cache().glob(f"{image.digest.removeprefix('sha256:')[:32]}.*.json"):
-                kept.unlink(missing_ok=True)
-        with self._lock:
-            self._known.clear()
-        return removed
+        return [image for image in self.list_images() if self._removed(image)]
+
+    def _removed(self, image: BuiltImage) -> bool:
+        try:
+            with self._connections.lend("remove an image") as client:
+                client.remove_image(image.name)
+        except Refused as refused:
+            if not refused.gone:
+                raise
+            return False
+        for kept in _cache().glob(f"{image.digest.removeprefix('sha256:')[:32]}.*.json"):
+            kept.unlink(missing_ok=True)
+        return True
 
     def _id(self, name: str) -> str:
         """The digest of an image that the engine has, or nothing."""
@@ -147,15 +143,18 @@ class Images:
         """The digest of the image of a Dockerfile."""
         digest = sha256(f"{recipe.dockerfile}\0{tree_digest(recipe.context)}".encode()).hexdigest()
         name = f"{REPOSITORY}-file:{digest[:32]}"
-        found = self._id(name)
-        if not found:
-            files = {**recipe.context, "Dockerfile": TreeFile(recipe.dockerfile.encode())}
-            self._build("", archive(files), name, "dockerfile", network="")
-        return found or self._id(name)
+        files = {**recipe.context, "Dockerfile": TreeFile(recipe.dockerfile.encode())}
+        return self._id(name) or self._built(name, "dockerfile", archive(files), network="")
 
-    def _build(self, steps: str, context: bytes, name: str, base: str, *, network: str) -> None:
-        if steps:
-            context = _with_file(context, "Dockerfile", steps.encode())
+    def _built(self, name: str, base: str, context: bytes, *, network: str = "none") -> str:
+        """The digest of an image that was not there, made by one process while the others wait for it."""
+        # The end of the name is part of a hash: few locks, and few who wait for another image.
+        with one_at_a_time(f"image-{name[-2:]}"):
+            if not self._id(name):
+                self._build(name, base, context, network=network)
+            return self._id(name)
+
+    def _build(self, name: str, base: str, context: bytes, *, network: str) -> None:
         options: dict[str, Any] = {"network_mode": network} if network else {}
         with self._connections.lend(f"build the image {name}") as client:
             lines = client.build(
@@ -186,7 +185,9 @@ class Images:
 
     def _read_manifest(self, digest: str, workspace: str) -> Manifest:
         with self._connections.lend("read the files of an image") as client:
-            made = client.create_container(digest, entrypoint=["/"], host_config={"NetworkMode": "none"})
+            # Owned, so that it is swept if we are killed meanwhile.
+            labels = {OWNER: str(Owner.present())}
+            made = client.create_container(digest, entrypoint=["/"], host_config={"NetworkMode": "none"}, labels=labels)
             try:
                 with _connect.archive(client, made["Id"], workspace) as pieces:
                     return _changes.manifest(pieces)
@@ -194,13 +195,9 @@ class Images:
                 client.remove_container(made["Id"], force=True, v=True)
 
 
-def _with_file(context: bytes, name: str, content: bytes) -> bytes:
-    whole = io.BytesIO(context)
-    with tarfile.open(fileobj=whole, mode="a", format=tarfile.PAX_FORMAT) as made:
-        member = tarfile.TarInfo(name)
-        member.size, member.mtime = len(content), DATED
-        made.addfile(member, io.BytesIO(content))
-    return whole.getvalue()
+def missing(image: Image) -> Refused:
+    """An image is gone, for somebody else has removed it since it was built."""
+    return Refused(f"the Docker engine has no image {image.name} any more; build it again", status=404)
 
 
 def _follow(lines: Iterable[Mapping[str, Any]], name: str) -> None:

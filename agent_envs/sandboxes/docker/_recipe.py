@@ -49,19 +49,16 @@ def digest(recipe: Recipe, base: str) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def steps(recipe: Recipe, base: str) -> str:
-    """The Dockerfile: everything is added in one step and set up in one other, for each costs a container."""
+def context(recipe: Recipe, base: str) -> bytes:
+    """The Dockerfile and its files: all are added in one step and set up in one other, for each costs a container."""
     run = json.dumps(["/bin/sh", f"/{_SETUP}"])
-    return f"FROM {base}\nUSER 0\nADD files.tar /\nRUN {run}\nWORKDIR {recipe.workspace}\n"
-
-
-def context(recipe: Recipe) -> bytes:
+    steps = f"FROM {base}\nUSER 0\nADD files.tar /\nRUN {run}\nWORKDIR {recipe.workspace}\n"
     folder = recipe.workspace.strip("/")
     inner = io.BytesIO()
     with tarfile.open(fileobj=inner, mode="w", format=tarfile.PAX_FORMAT) as made:
         _append(made, {_SETUP: TreeFile(_setup(recipe).encode("utf-8", "surrogateescape"))}, "", 0)
         _append(made, recipe.files, folder, _AGENT)
-    return archive({"files.tar": TreeFile(inner.getvalue())})
+    return archive({"Dockerfile": TreeFile(steps.encode()), "files.tar": TreeFile(inner.getvalue())})
 
 
 def _append(made: tarfile.TarFile, tree: Tree, below: str, owner: int) -> None:

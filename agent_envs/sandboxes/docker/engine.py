@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from agent_envs.errors import ConfigError, InfraError, SandboxUnavailable
 from agent_envs.sandboxes.docker import _container, _once, _owner
-from agent_envs.sandboxes.docker._connect import Connections
+from agent_envs.sandboxes.docker._connect import Connections, Refused
 from agent_envs.sandboxes.docker._container import Container, Settings
 from agent_envs.sandboxes.docker._hosts import HOSTS_AT, HostFiles
-from agent_envs.sandboxes.docker._images import Images
+from agent_envs.sandboxes.docker._images import Images, missing
 from agent_envs.sandboxes.docker._sandbox import DockerSandbox
 from agent_envs.sandboxes.docker._volumes import Volumes
 from agent_envs.sandboxes.docker.pool import Pool, Readiness
@@ -195,8 +195,8 @@ class DockerEngine:
                 self.images.remove_copy(copy)
 
         try:
-            mounts |= held.volumes.take(place.volumes, place.image.name)
-            if hosts := held.hosts.take(place.image.name):
+            mounts |= held.volumes.take(place.volumes, place.image.digest)
+            if hosts := held.hosts.take(place.image.digest):
                 mounts[HOSTS_AT] = hosts
             container = _container.create(
                 self._connections,
@@ -208,8 +208,10 @@ class DockerEngine:
                 cwd=cwd,
                 image=copy,
             )
-        except BaseException:
+        except BaseException as error:
             let_go()
+            if isinstance(error, Refused) and error.status == 404:
+                raise missing(place.image) from error
             raise
         return container, let_go
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from agent_envs.errors import SandboxUnavailable, TaskError
 from agent_envs.sandboxes import Limits, Status
-from agent_envs.sandboxes.docker import DockerEngine
+from agent_envs.sandboxes.docker import DockerEngine, _recipe
+from agent_envs.sandboxes.docker._base import STANDARD_TAG
+from agent_envs.sandboxes.docker._images import REPOSITORY
+from agent_envs.sandboxes.docker._owner import OWNER, Owner
 from agent_envs.sandboxes.images import Image, Place, Recipe, TreeFile
 
 LIMITS = Limits(memory_mb=256, processes=40, file_mb=8, output_bytes=1 << 16)
@@ -61,6 +68,83 @@ def test_a_recipe_is_built_once(docker_engine: DockerEngine, image: Image) -> No
     assert again.build(recipe) == first
     assert first.name in {one.name for one in again.list_images()}
     again.close()
+
+
+@pytest.fixture
+def new_recipe(docker_engine: DockerEngine) -> Iterator[Recipe]:
+    """One that was never built, and gives another image each time; what bears its name in the end is removed."""
+    recipe = Recipe(files={"drawn": TreeFile(os.urandom(16))}, commands=("date +%s%N > when",))
+    yield recipe
+    remove(docker_engine, f"{REPOSITORY}:{_recipe.digest(recipe, docker_engine.images._base(recipe.base))}")
+
+
+def remove(engine: DockerEngine, image: str) -> None:
+    """Remove an image as another process would."""
+    with engine._connections.lend("remove an image") as client:
+        client.remove_image(image, force=True)
+
+
+def rob(engine: DockerEngine, image: Image) -> None:
+    """Give the name of an image to another one, as somebody who has built the same does."""
+    with engine._connections.lend("name an image") as client:
+        client.tag(STANDARD_TAG, *image.name.split(":"))
+
+
+def test_a_recipe_is_built_once_by_all_who_ask_at_the_same_time(new_recipe: Recipe) -> None:
+    engines = [DockerEngine() for _ in range(3)]
+    together = threading.Barrier(len(engines))
+
+    def build(engine: DockerEngine) -> str:
+        engine.connect()
+        together.wait()
+        return engine.build(new_recipe).digest
+
+    with ThreadPoolExecutor(len(engines)) as threads:
+        assert len(set(threads.map(build, engines))) == 1
+    for engine in engines:
+        engine.close()
+
+
+def test_a_sandbox_is_of_the_image_that_was_given_whatever_its_name_means_by_now(
+    docker_engine: DockerEngine, new_recipe: Recipe
+) -> None:
+    given = docker_engine.build(new_recipe)
+    rob(docker_engine, given)
+    for user in ("agent", "root"):
+        ran = docker_engine.run_once(Place(image=given, user=user), ["cat", "drawn"])
+        assert ran.stdout == new_recipe.files["drawn"].content
+    # With it goes what it was made of, which has no name of its own any more.
+    remove(docker_engine, docker_engine.images.owned_by_root(given).digest)
+
+
+def test_an_image_that_has_lost_its_name_is_removed(docker_engine: DockerEngine, new_recipe: Recipe) -> None:
+    built = docker_engine.build(new_recipe)
+    rob(docker_engine, built)
+    # The others are in use by other tests, so this does not prune.
+    (nameless,) = (one for one in docker_engine.list_images() if one.digest == built.digest)
+    assert docker_engine.images._removed(nameless)
+    assert built.digest not in {one.digest for one in docker_engine.list_images()}
+
+
+def test_an_image_that_was_removed_is_built_again(docker_engine: DockerEngine, new_recipe: Recipe) -> None:
+    removed = docker_engine.build(new_recipe)
+    remove(docker_engine, removed.name)
+    for user in ("agent", "root"):
+        with pytest.raises(SandboxUnavailable, match="build it again") as gone:
+            docker_engine.run_once(Place(image=removed, user=user), ["true"])
+        assert gone.value.passing
+    again = docker_engine.build(new_recipe)
+    assert again.manifest["when"] != removed.manifest["when"]
+    assert docker_engine.run_once(Place(image=again), ["cat", "drawn"]).ok
+
+
+def test_the_container_that_a_manifest_is_read_from_bears_its_owner(
+    docker_engine: DockerEngine, new_recipe: Recipe
+) -> None:
+    wanted = {"event": "create", "image": docker_engine.build(new_recipe).digest}
+    with docker_engine._connections.lend("ask what was created") as client:
+        (created,) = client.events(since=0, until=f"{time.time():.9f}", filters=wanted, decode=True)
+    assert created["Actor"]["Attributes"][OWNER] == str(Owner.present())
 
 
 def test_a_failing_command_of_a_recipe_is_the_tasks_fault(docker_engine: DockerEngine) -> None:

@@ -123,7 +123,7 @@ import sys, time
 from agent_envs.sandboxes.docker import DockerEngine
 from agent_envs.sandboxes.images import Image, Place, TreeFile
 engine = DockerEngine()
-image = Image(name=sys.argv[1], digest="", workspace="/workspace", manifest={})
+image = Image(name=sys.argv[1], digest=sys.argv[2], workspace="/workspace", manifest={})
 sandbox = engine.start(Place(image=image, volumes={"/given": {"x": TreeFile(b"x")}}))
 print(engine._held.settings.labels["agent-envs.engine"], flush=True)
 time.sleep(60)
@@ -133,7 +133,7 @@ time.sleep(60)
 def test_what_a_killed_process_left_is_swept_and_what_a_living_one_has_is_not(
     sandbox: DockerSandbox, image: Image, eventually
 ) -> None:
-    command = [sys.executable, "-c", _ORPHAN, image.name]
+    command = [sys.executable, "-c", _ORPHAN, image.name, image.digest]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         name = owner.stdout.readline().strip()
@@ -237,7 +237,8 @@ def test_an_engine_that_is_not_there_is_named_with_the_remedy(image: Image, host
 
 
 def test_an_image_that_is_gone_is_named(docker_engine: DockerEngine) -> None:
-    missing = Image(name="agent-envs/recipe:gone", digest="", workspace="/workspace", manifest={})
+    digest = f"sha256:{'0' * 64}"
+    missing = Image(name="agent-envs/recipe:gone", digest=digest, workspace="/workspace", manifest={})
     with pytest.raises(SandboxUnavailable, match="agent-envs/recipe:gone"):
         docker_engine.start(Place(image=missing))
 
