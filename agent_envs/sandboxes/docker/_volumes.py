@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import tarfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -79,6 +80,7 @@ class Volumes:
         self.labels = dict(labels)
         """What everything that is made here bears."""
         self._volumes: dict[str, _Volume] = {}
+        self._serials = itertools.count()
         self._lock = threading.Lock()
 
     def take(self, trees: Mapping[str, Tree], image: str) -> dict[str, str]:
@@ -97,7 +99,8 @@ class Volumes:
     def _take(self, tree: Tree, image: str) -> str:
         digest = tree_digest(tree)
         with self._lock:
-            volume = self._volumes.pop(digest, None) or _Volume(f"{self._prefix}-{digest[:24]}")
+            # Each has a name of its own: one that was let go may be removed at this very moment.
+            volume = self._volumes.pop(digest, None) or _Volume(f"{self._prefix}-{next(self._serials)}-{digest[:24]}")
             # Last used, last in the row.
             self._volumes[digest] = volume
             volume.used += 1

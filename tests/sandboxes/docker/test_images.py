@@ -16,6 +16,7 @@ from agent_envs.sandboxes.docker import DockerEngine, _recipe
 from agent_envs.sandboxes.docker._base import STANDARD_TAG
 from agent_envs.sandboxes.docker._images import REPOSITORY
 from agent_envs.sandboxes.docker._owner import OWNER, Owner
+from agent_envs.sandboxes.docker._volumes import Volumes
 from agent_envs.sandboxes.images import Image, Place, Recipe, TreeFile
 
 LIMITS = Limits(memory_mb=256, processes=40, file_mb=8, output_bytes=1 << 16)
@@ -145,6 +146,20 @@ def test_the_container_that_a_manifest_is_read_from_bears_its_owner(
     with docker_engine._connections.lend("ask what was created") as client:
         (created,) = client.events(since=0, until=f"{time.time():.9f}", filters=wanted, decode=True)
     assert created["Actor"]["Attributes"][OWNER] == str(Owner.present())
+
+
+def test_the_name_of_a_volume_that_was_let_go_is_never_used_again(
+    docker_engine: DockerEngine, image: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent_envs.sandboxes.docker._volumes._MOST_IDLE", 0)
+    labels = docker_engine._open().settings.labels
+    volumes = Volumes(docker_engine._connections, prefix=f"agent-envs-test-{os.getpid()}", labels=labels)
+    names = []
+    for _ in range(2):
+        taken = volumes.take({"/given": {"x": TreeFile(b"x")}}, image.digest)
+        volumes.give_back(taken)
+        names += taken.values()
+    assert len(set(names)) == 2
 
 
 def test_a_failing_command_of_a_recipe_is_the_tasks_fault(docker_engine: DockerEngine) -> None:
