@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser as Handle
     from playwright.async_api import BrowserContext
 
-_START_MS = 30_000
+_START_MS = 100_000
 _SUSPECT_S, _ANSWER_S = 10.0, 15.0
 """After so long a time of work the browser is asked whether it is there, and given so long to answer."""
 _WITHOUT = (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_TABS = 20
 _MOST_DOWNLOADS = 50
 _QUOTED = 300
-_SOON_S = 0.1
+_SOON_S = 0.3
 _FILE = "the page asks for a file; give it one with upload_file"
 _BLANK = "a blank one has taken its place"
 

@@ -23,7 +23,7 @@ from agent_envs.errors import SandboxDied, ToolFailed
 from agent_envs.sites import Gateway, Visit
 
 T = TypeVar("T")
-_START_S = 60.0
+_START_S = 120.0
 _LONGEST_WAIT_S = 30.0
 
 

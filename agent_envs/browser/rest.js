@@ -193,7 +193,7 @@ Object.assign(eyes, {
   },
   // Soon after a page wants to leave, the browser knows of it and waits by itself; or it will stay (an attachment, mailto).
   leaving() {
-    return performance.now() - this.left < 100;
+    return performance.now() - this.left < 300;
   },
   quiet() {
     return (

@@ -73,7 +73,9 @@ def check_agent_env(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with _broken("gymnasium's own check_env, warnings as errors"):
-            check_env(make().unwrapped, skip_close_check=True)
+            checked = make()
+            check_env(checked.unwrapped, skip_close_check=True)
+            checked.close()
     _check_reset(env)
     _check_any_action(env)
     _check_ends(make)

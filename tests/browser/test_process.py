@@ -232,9 +232,9 @@ def test_a_dead_driver_is_replaced_too(open_pages, eventually, how: signal.Signa
 
 
 def test_a_browser_that_hangs_ends_the_episode_and_is_replaced(open_pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = open_pages({"/": "Home"})
     monkeypatch.setattr(_process, "_SUSPECT_S", 0.5)
     monkeypatch.setattr(_process, "_ANSWER_S", 2.0)
-    window = open_pages({"/": "Home"})
     kill_browser(signal.SIGSTOP)
     with pytest.raises(SandboxDied):
         window.navigate("/")
@@ -278,10 +278,13 @@ def test_a_forked_child_has_a_browser_of_its_own_and_leaves_its_parents_alone(op
     window = open_pages({"/": "Home"})
     child = os.fork()
     if child == 0:
-        with pytest.raises(SandboxDied, match="forked"):
-            window.look()
-        window.close()
-        _in_a_child()
+        try:
+            with pytest.raises(SandboxDied, match="forked"):
+                window.look()
+            window.close()
+            _in_a_child()
+        finally:
+            os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     window.navigate("/")
     assert window.end_state()["urls"] == ["http://a.test/"]

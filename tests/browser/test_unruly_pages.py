@@ -49,7 +49,8 @@ LOOPS = {
 
 @pytest.mark.parametrize("page", LOOPS.values(), ids=LOOPS)
 def test_a_loop_without_end_is_stopped_and_told(open_pages, page: str) -> None:
-    window = open_pages({"/": "<p>Home</p>", "/loop": page}, start="", timeout_s=1.5, settle_s=0.5)
+    window = open_pages({"/": "<p>Home</p>", "/loop": page}, start="", timeout_s=4.0, settle_s=0.5)
+    assert usable(window)
     told = window.navigate("http://a.test/loop").note
     said = window.look().full()
     assert "did not answer" in told or "come to rest" in told or "did not answer" in said
@@ -144,8 +145,9 @@ def test_a_file_is_asked_for_in_words(open_pages) -> None:
 
 def test_dialogs_without_end_can_be_left(open_pages) -> None:
     window = open_pages(
-        {"/": "<p>Home</p>", "/ask": "<script>while (true) alert('again')</script>"}, start="", timeout_s=1.5
+        {"/": "<p>Home</p>", "/ask": "<script>while (true) alert('again')</script>"}, start="", timeout_s=4.0
     )
+    assert usable(window)
     assert "again" in window.navigate("http://a.test/ask").note
     for _ in range(3):
         assert "again" in window.handle_dialog(accept=True).note

@@ -19,14 +19,14 @@ def run(window: Window, script: str) -> object:
     """What a script in the front tab comes to; only a test may do that."""
     desk = window._desk
     assert desk is not None
-    return call(desk.tabs.front.page.evaluate(script), timeout_s=5)
+    return call(desk.tabs.front.page.evaluate(script), timeout_s=200)
 
 
 def click(window: Window, x: float = 20, y: float = 20) -> str:
     """Press the mouse there; what is told of it."""
     desk = window._desk
     assert desk is not None
-    return call(desk.alone(desk.act(lambda tab: tab.page.mouse.click(x, y))), timeout_s=30).note
+    return call(desk.alone(desk.act(lambda tab: tab.page.mouse.click(x, y))), timeout_s=200).note
 
 
 def button(script: str) -> str:

@@ -288,14 +288,14 @@ def test_the_record_of_an_episode_is_judged_again_to_the_same_verdict(env: SweEn
     again.close()
 
 
-def test_a_container_killed_from_outside_is_not_the_agents_fault() -> None:
+def test_a_container_killed_from_outside_is_not_the_agents_fault(eventually) -> None:
     lease = EngineLease("docker")
     try:
         lease.engine()
     except SandboxUnavailable as reason:
         pytest.skip(f"docker cannot be used here: {reason}")
     env = SweEnv(sandbox="docker")
-    before = set(_containers())
+    before = set(_containers("-a"))
     env.reset(options={"task_id": TASK})
     (mine,) = set(_containers()) - before
     subprocess.run(["docker", "kill", mine], check=True, capture_output=True)
@@ -305,14 +305,14 @@ def test_a_container_killed_from_outside_is_not_the_agents_fault() -> None:
     env.reset(options={"task_id": TASK})
     assert act(env, "bash", command="echo again") == "again"
     env.close()
-    assert not set(_containers()) - before
+    eventually(lambda: set(_containers("-a")) - before, set())
     lease.release()
 
 
-def _containers() -> list[str]:
-    """Those that this very process has made, ready or running."""
+def _containers(*also: str) -> list[str]:
+    """Those that this very process has made and that run; with `-a`, those that are ready, or ending, too."""
     listed = subprocess.run(
-        ["docker", "ps", "-aq", "--no-trunc", "--filter", f"label={OWNER}={Owner.present()}"],
+        ["docker", "ps", *also, "-q", "--no-trunc", "--filter", f"label={OWNER}={Owner.present()}"],
         check=True,
         capture_output=True,
         text=True,

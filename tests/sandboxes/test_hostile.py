@@ -104,10 +104,12 @@ def as_nobody(command: list[str], place: Path) -> subprocess.CompletedProcess[st
 def readable_python(place: Path) -> str:
     """An interpreter of this version that nobody can run, with the package and what it imports laid out at `place`."""
     package = Path(agent_envs.__file__).parent
-    shutil.copytree(package, place / "agent_envs", ignore=shutil.ignore_patterns("__pycache__"))
+    # Which others may be writing to.
+    bytecode = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(package, place / "agent_envs", ignore=bytecode)
     for part in ("envs", "verifiers", "trainers"):
         if not (place / "agent_envs" / part).exists():
-            shutil.copytree(package.parent / part, place / "agent_envs" / part)
+            shutil.copytree(package.parent / part, place / "agent_envs" / part, ignore=bytecode)
     for name in ("gymnasium", "numpy", "msgspec", "cloudpickle", "farama_notifications", "typing_extensions"):
         spec = importlib.util.find_spec(name)
         assert spec is not None

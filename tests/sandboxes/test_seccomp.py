@@ -159,8 +159,8 @@ PROGRAMS = {
     "spawned processes": "import multiprocessing as m\nif __name__ == '__main__':\n"
     "    q = m.get_context('spawn').Queue(); q.put(1); q.get()",
     "shared memory": "from multiprocessing.shared_memory import *; s = SharedMemory(create=True, size=9); s.unlink()",
-    "asyncio": "import asyncio as a; a.run(a.wait_for(a.to_thread(print), 9)); "
-    "p = a.run(a.create_subprocess_exec('true'))",
+    "asyncio": "import asyncio as a; a.run(a.wait_for(a.to_thread(print), 9))\n"
+    "async def main(): await (await a.create_subprocess_exec('true')).wait()\na.run(main())",
     "numpy": "import numpy; (numpy.ones((300, 300)) @ numpy.ones((300, 300))).sum()",
     "files": "import tempfile, shutil, os; d = tempfile.mkdtemp(); open(d + '/a', 'w').write('x'); "
     "shutil.copy(d + '/a', d + '/b'); os.sync(); shutil.rmtree(d)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import gymnasium
@@ -54,6 +55,8 @@ class Faulty(Corridor):
 
     faults: ClassVar[list[str]] = []
     lock = threading.Lock()
+    released = threading.Event()
+    """Set when the test is over: a turn that hangs does so until then."""
 
     def step(self, action: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         with self.lock:
@@ -61,7 +64,7 @@ class Faulty(Corridor):
         if fault == "raise":
             raise OSError("the disk is on fire")
         if fault == "hang":
-            time.sleep(9.0)
+            self.released.wait(60)
         observation, reward, terminated, truncated, info = super().step(action)
         if fault == "not text":
             return {"image": 1}, reward, terminated, truncated, info
@@ -93,9 +96,11 @@ def corridor() -> type[Corridor]:
 
 
 @pytest.fixture
-def faulty() -> type[Faulty]:
+def faulty() -> Iterator[type[Faulty]]:
     Faulty.faults.clear()
-    return Faulty
+    Faulty.released.clear()
+    yield Faulty
+    Faulty.released.set()
 
 
 @pytest.fixture

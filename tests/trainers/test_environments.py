@@ -10,11 +10,11 @@ from typing import Any
 
 import gymnasium
 import pytest
+from agent_envs.envs.swe import SweEnv
 from agent_envs.trainers import TrainConfig, train
 
 from agent_envs.browser import BrowserOptions, open_window
 from agent_envs.errors import MissingExtra, SandboxUnavailable
-from agent_envs.sandboxes.engines import EngineLease
 from agent_envs.testing.notes import notes_tasks
 
 AGENT_ENVS = str(Path(sys.executable).with_name("agent-envs"))
@@ -68,12 +68,13 @@ def test_python_sandbox(tmp_path: Path) -> None:
 
 
 def test_repositories(tmp_path: Path) -> None:
-    lease = EngineLease("namespaces")
+    ahead = SweEnv(sandbox="namespaces")
     try:
-        lease.engine()
+        # A machine that has run no container yet needs minutes for the first image, and a turn of training has two.
+        ahead.prepare("depot/half-an-import")
     except (SandboxUnavailable, MissingExtra) as reason:
         pytest.skip(f"namespaces cannot be used here: {reason}")
-    lease.release()
+    ahead.close()
 
     def make() -> gymnasium.Env[str, str]:
         env = gymnasium.make("AgentRL/SWE-v0", sandbox="namespaces", reward={"execution_bonus": 0.1})

@@ -97,7 +97,7 @@ def test_the_same_seed_plays_the_same_episodes(corridor: Any) -> None:
 @pytest.mark.parametrize("fault", ["raise", "hang", "not text", "not valid"])
 def test_what_breaks_on_the_environments_side_is_tried_again_in_a_new_one(faulty: Any, fault: str) -> None:
     faulty.faults.append(fault)
-    made = rollouts(faulty, turn_seconds=3.0 if fault == "hang" else 60.0)
+    made = rollouts(faulty, turn_seconds=8.0 if fault == "hang" else 60.0)
     groups = play(made)
     assert [len(group) for group in groups.values()] == [3, 3]
     assert all(t.reward_valid and len(t.rewards) == 3 for group in groups.values() for t in group)

@@ -18,8 +18,9 @@ _LENGTH = struct.Struct("<I")
 _FAREWELL = 0xFFFFFFFF
 """Where the length of a message should stand: the program has ended, and all that it said was before this."""
 _SEND_S = 5.0
-_LEAVE_S = 0.1
-"""How long a program may take to leave by itself once it is told that no more messages will come."""
+_LEAVE_S, _END_S = 0.1, 2.0
+"""How long a program may take to leave by itself once it is told that no more messages will come, and to have ended
+once it has said so."""
 
 
 class DockerChannel:
@@ -33,6 +34,7 @@ class DockerChannel:
         self._stream = self._process.exchange.stream
         self._stream.output.limit = LARGEST_MESSAGE + (1 << 20)
         self._cause = Status.OK
+        self._said_farewell = False
         self._result: RunResult | None = None
 
     def open(self, code: bytes) -> DockerChannel:
@@ -82,7 +84,7 @@ class DockerChannel:
 
     def _end(self) -> RunResult:
         exchange = self._process.exchange
-        deadline = time.monotonic() + _LEAVE_S
+        deadline = time.monotonic() + (_END_S if self._said_farewell else _LEAVE_S)
         if self._cause is Status.OK:
             self._stream.end_input()
             while not exchange.left and self._stream.listen(deadline):
@@ -112,6 +114,7 @@ class DockerChannel:
             return None
         (length,) = _LENGTH.unpack_from(received)
         if length == _FAREWELL:
+            self._said_farewell = True
             raise ChannelClosed("the program ended without an answer")
         if length > LARGEST_MESSAGE:
             self._cause = Status.OUTPUT_LIMIT

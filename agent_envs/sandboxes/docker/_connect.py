@@ -1,12 +1,12 @@
 """The way to the Docker engine: connections that are lent to one user at a time, and what its failures are called.
 
-The only module that imports the library. An engine may be on another machine: nothing here hands it a path of ours.
+But for `_unix.py` the only module that imports the library. An engine may be on another machine: nothing here hands it
+a path of ours.
 """
 
 from __future__ import annotations
 
 import os
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,20 +78,11 @@ class Connections:
         if self._owner != os.getpid():
             # Forked: those connections are the parent's, and so may be the lock.
             self._lock, self._idle, self._owner = threading.Lock(), [], os.getpid()
-        with named(doing, self.host, error):
-            self._knock()
         with self._lock:
             if self._idle:
                 return self._idle.pop()
         with named(doing, self.host, error):
             return self._connect()
-
-    def _knock(self) -> None:
-        """Find out whether anybody answers, for the library forgets to close the socket where nobody does."""
-        if self.host.startswith("unix://"):
-            with socket.socket(socket.AF_UNIX) as door:
-                door.settimeout(self._timeout_s)
-                door.connect(self.host.removeprefix("unix://"))
 
     def _give_back(self, client: Any, *, fine: bool) -> None:
         with self._lock:
@@ -108,10 +99,16 @@ class Connections:
                 f"socket: ssh -nNT -L /tmp/docker.sock:{DEFAULT_SOCKET} HOST & export DOCKER_HOST=unix:///tmp/docker.sock"
             )
         settings = docker.utils.kwargs_from_env({**os.environ, "DOCKER_HOST": self.host})
-        client = docker.APIClient(**settings, version=self._version or "auto", timeout=self._timeout_s)
+        oldest = docker.constants.MINIMUM_DOCKER_API_VERSION
+        client = docker.APIClient(**settings, version=self._version or oldest, timeout=self._timeout_s)
+        if self.host.startswith("unix://"):
+            from agent_envs.sandboxes.docker._unix import UnixAdapter
+
+            client.mount("http+docker://", UnixAdapter(f"http+{self.host}", self._timeout_s))
         # The library keeps a socket open for every address it was asked for, and each container has its own.
         client.headers["Connection"] = "close"
-        self._version = client._version
+        if not self._version:
+            self._version = client._version = client.version(api_version=False)["ApiVersion"]
         return client
 
     def close(self) -> None:

@@ -38,12 +38,17 @@ def run_to_end(container: Container, *, stdin: bytes, timeout_s: float, output_b
                 stream.close()
     except Refused as error:
         raise gone_or(error, "run a program in a container") from error
-    if cause is Status.OK and status == 137 and not state.get("OOMKilled") and _killed_from_outside(container, state):
-        raise SandboxDied("the container of a program was ended from outside while it ran")
+    oom = bool(state.get("OOMKilled"))
+    if cause is Status.OK and status == 137 and not oom:
+        told = _events(container, state)
+        if "kill" in told:
+            raise SandboxDied("the container of a program was ended from outside while it ran")
+        # The engine may learn of it after the end, and then does not set the state right.
+        oom = "oom" in told
     output, errors, dropped = stream.take()
     result = ended(status, wall_s=wall_s)
     if cause is Status.OK:
-        cause = Status.OUT_OF_MEMORY if state.get("OOMKilled") else result.status
+        cause = Status.OUT_OF_MEMORY if oom else result.status
     return replace(result, status=cause, stdout=output, stderr=errors, dropped_bytes=dropped)
 
 
@@ -65,9 +70,10 @@ def _drain(stream: Attached, deadline: float) -> None:
         pass
 
 
-def _killed_from_outside(container: Container, state: dict[str, str]) -> bool:
-    """Whether the engine was asked to end it, as the engine remembers; nothing in the container can make it say so."""
-    until = datetime.fromisoformat(state["FinishedAt"][:19] + "+00:00").timestamp() + 1
+def _events(container: Container, state: dict[str, str]) -> set[str]:
+    """Whether the engine was asked to `kill` it, and whether it ran `oom`; nothing in the container can say so."""
+    # What comes a moment after the end is waited for.
+    until = datetime.fromisoformat(state["FinishedAt"][:19] + "+00:00").timestamp() + 2
     with container.connections.lend("ask what happened to a container", error=SandboxDied) as client:
-        wanted = {"container": container.id, "event": "kill"}
-        return bool(list(client.events(since=0, until=int(until), filters=wanted, decode=True)))
+        wanted = {"container": container.id, "event": ["kill", "oom"]}
+        return {event["Action"] for event in client.events(since=0, until=int(until), filters=wanted, decode=True)}

@@ -12,7 +12,7 @@ from agent_envs.sandboxes.docker._guard import Guard
 from agent_envs.sandboxes.docker._scripts import shell
 from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 
-_SURVIVE_S = 0.5
+_SURVIVE_S = 3.0
 """How long a shell may take to go on once what it waited for is dead; after that it is the shell itself that hangs."""
 _LEAVE_S = 5.0
 

@@ -16,8 +16,9 @@ from agent_envs.sandboxes.protocol import ChannelClosed, RunResult, SessionState
 LARGEST_MESSAGE = 16 << 20
 _LENGTH = struct.Struct("<I")
 _PIECE = 1 << 18
-_LEAVE_S = 0.1
-"""How long a program may take to leave by itself once it is told that no more messages will come."""
+_LEAVE_S, _END_S = 0.1, 2.0
+"""How long a program may take to leave by itself once it is told that no more messages will come, and to have ended
+once its own end of the line is closed."""
 
 
 class NamespaceChannel:
@@ -33,6 +34,7 @@ class NamespaceChannel:
         self._began = 0.0
         self._kills = 0
         self._cause = Status.OK
+        self._hung_up = False
         self._result: RunResult | None = None
 
     def open(self, code: bytes) -> NamespaceChannel:
@@ -85,6 +87,7 @@ class NamespaceChannel:
                 raise ChannelClosed("the program has closed its end of the channel") from error
             else:
                 if not piece:
+                    self._hung_up = True
                     raise ChannelClosed("the program ended without an answer, or closed its end of the channel")
                 self._received += piece
         return message
@@ -103,7 +106,7 @@ class NamespaceChannel:
         line = self._require_line()
         if self._cause is Status.OK and not self._control.has_exit(self._number):
             line.shutdown(socket.SHUT_WR)
-            self._linger(time.monotonic() + _LEAVE_S)
+            self._linger(time.monotonic() + (_END_S if self._hung_up else _LEAVE_S))
         served = not self._control.has_exit(self._number)
         if served:
             self._control.kill(self._number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-_LONGEST_REPLAY_S = 0.5
+_LONGEST_REPLAY_S = 2.0
 _LARGEST_RECORD = 16 << 20
 
 

@@ -17,7 +17,7 @@ from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 
 _PATIENCE = 4.0
 """How many times longer a cell may take when it is repeated in a copy."""
-_REPLAY_S = 2.0
+_REPLAY_S = 8.0
 """What repeating the cells since the last snapshot may take, which took a quarter of it at most the first time."""
 
 

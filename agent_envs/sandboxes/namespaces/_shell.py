@@ -37,7 +37,7 @@ while IFS= read -r agent_command <&3; do
   printf '%s %s\0' "$?" "$PWD" >&3
 done
 """
-_SURVIVE_S = 0.5
+_SURVIVE_S = 3.0
 """How long a shell may take to go on once what it waited for is dead; after that it is the shell itself that hangs."""
 _LARGEST_REPORT = 1 << 14
 

@@ -159,7 +159,7 @@ def test_a_shell_without_bash_keeps_its_state_too(docker_engine: DockerEngine, w
 def test_what_hangs_is_ended_with_its_daemons_and_what_ran_before_is_spared(sandbox: DockerSandbox) -> None:
     shell = sandbox.open_shell()
     # What began in the moment before a command may be taken for a part of it, the longer the busier the machine is.
-    assert shell.run("sleep 111 & sleep 1").ok
+    assert shell.run("sleep 111 & sleep 5").ok
     shell.run("setsid sleep 222 & (sleep 333 &) ; sleep 444", timeout_s=0.5)
     assert shell.run("cat /proc/[0-9]*/cmdline | tr '\\0' ' '").stdout.count(b"sleep 111") == 1
     assert not [

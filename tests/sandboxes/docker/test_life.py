@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -221,6 +222,18 @@ def test_an_engine_that_goes_away_in_mid_command_is_our_fault_and_comes_back(ima
     with Relay(tmp_path / "engine.sock"):
         assert engine.run_once(place, ["true"]).ok
         engine.close()
+
+
+def test_an_engine_that_goes_away_between_two_questions_leaves_no_socket_open(tmp_path: Path) -> None:
+    connections = Connections(f"unix://{tmp_path / 'engine.sock'}")
+    with Relay(tmp_path / "engine.sock") as relay:
+        asked_twice = connections.lend("ask twice")
+        with pytest.raises(SandboxUnavailable, match="nothing answers"), asked_twice as docker:
+            docker.ping()
+            relay.__exit__()
+            docker.ping()
+    # A socket that was forgotten is a warning now, and a warning is an error.
+    gc.collect()
 
 
 @pytest.mark.parametrize(
