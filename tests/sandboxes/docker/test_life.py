@@ -225,13 +225,15 @@ def test_an_engine_that_goes_away_in_mid_command_is_our_fault_and_comes_back(ima
 
 
 def test_an_engine_that_goes_away_between_two_questions_leaves_no_socket_open(tmp_path: Path) -> None:
-    connections = Connections(f"unix://{tmp_path / 'engine.sock'}")
-    with Relay(tmp_path / "engine.sock") as relay:
-        asked_twice = connections.lend("ask twice")
-        with pytest.raises(SandboxUnavailable, match="nothing answers"), asked_twice as docker:
+    def ask_twice() -> None:
+        with connections.lend("ask twice") as docker:
             docker.ping()
             relay.__exit__()
             docker.ping()
+
+    connections = Connections(f"unix://{tmp_path / 'engine.sock'}")
+    with Relay(tmp_path / "engine.sock") as relay, pytest.raises(SandboxUnavailable, match="nothing answers"):
+        ask_twice()
     # A socket that was forgotten is a warning now, and a warning is an error.
     gc.collect()
 
