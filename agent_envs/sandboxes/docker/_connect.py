@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from agent_envs.errors import InfraError, MissingExtra, SandboxDied, SandboxUnavailable
+from agent_envs.sandboxes.docker._unix import unix_adapter
 
 DEFAULT_SOCKET = "/var/run/docker.sock"
 _MOST_IDLE = 8
@@ -102,9 +103,7 @@ class Connections:
         oldest = docker.constants.MINIMUM_DOCKER_API_VERSION
         client = docker.APIClient(**settings, version=self._version or oldest, timeout=self._timeout_s)
         if self.host.startswith("unix://"):
-            from agent_envs.sandboxes.docker._unix import UnixAdapter
-
-            client.mount("http+docker://", UnixAdapter(f"http+{self.host}", self._timeout_s))
+            client.mount("http+docker://", unix_adapter(self.host, self._timeout_s))
         # The library keeps a socket open for every address it was asked for, and each container has its own.
         client.headers["Connection"] = "close"
         if not self._version:

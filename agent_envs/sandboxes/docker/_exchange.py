@@ -63,7 +63,12 @@ class Exec:
         try:
             status = self._status(doing)
             with self.ground.connections.lend(doing, error=SandboxDied) as client:
-                state = client.inspect_container(self.ground.container)["State"]
+                # Of a container that is killed the engine first sees the programs end, and then the container.
+                for _ in range(50 if status == _UNKNOWN else 1):
+                    state = client.inspect_container(self.ground.container)["State"]
+                    if not state["Running"]:
+                        break
+                    time.sleep(0.02)
         except Refused as error:
             raise gone_or(error, doing) from error
         if not state["Running"] and not state["OOMKilled"]:
