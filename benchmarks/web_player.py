@@ -109,6 +109,9 @@ def started(
         if not peer.installed:
             report.remark(f"{peer.name}: not installed: {peer.how}")
             continue
+        if peer is BROWSERGYM and not full_browser():
+            report.remark(f"{name}: it needs the whole browser: apt-get install chromium")
+            continue
         values = {
             CHROMIUM: shell() if peer is PLAYWRIGHT else full_browser(),
             MINIWOB: _miniwob_pages(),

@@ -105,7 +105,7 @@ def require_standard_base(store: Store) -> None:
 def _make_standard(root: Path) -> None:
     if _debootstrap.lacking():
         with closing(_reach_docker()) as engine:
-            _export(engine.build(Recipe()).name, root)
+            _export(engine.build(Recipe()).digest, root)
     else:
         _debootstrap.debootstrap(root)
 
