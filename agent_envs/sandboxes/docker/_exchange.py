@@ -6,11 +6,11 @@ import os
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent_envs.errors import SandboxDied
 from agent_envs.sandboxes.docker._connect import Connections, Refused, gone_or
-from agent_envs.sandboxes.docker._stream import Attached
+from agent_envs.sandboxes.docker._stream import Attached, require_own
 from agent_envs.sandboxes.protocol import Status
 
 _START_S = 30.0
@@ -28,6 +28,8 @@ class Ground:
     env: Mapping[str, str]
     workspace: str
     output_bytes: int
+    process: int = field(default_factory=os.getpid)
+    """The process that has the container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Exec:
     @classmethod
     def start(cls, ground: Ground, argv: list[str], *, output_bytes: int = 0) -> Exec:
         """Start a program; raises `SandboxDied` where the container is gone."""
+        require_own(ground.process)
         doing = "start a program in a container"
         try:
             with ground.connections.lend(doing, error=SandboxDied) as client:

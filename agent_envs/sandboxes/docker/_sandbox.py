@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from agent_envs.sandboxes.docker._guard import Guard
 from agent_envs.sandboxes.docker._programs import Programs
 from agent_envs.sandboxes.docker._python import DockerPython, program_words
 from agent_envs.sandboxes.docker._shell import DockerShell
+from agent_envs.sandboxes.docker._stream import require_own
 from agent_envs.sandboxes.images import Manifest, Place
 from agent_envs.sandboxes.protocol import RunResult
 
@@ -216,8 +218,8 @@ class DockerSandbox:
         return self._carry(self.place.image.manifest, max_bytes)
 
     def close(self) -> None:
-        """Destroy it and everything it started; idempotent."""
-        if self._closed:
+        """Destroy it and everything it started; idempotent, and without effect in a forked child, whose it is not."""
+        if self._closed or self._ground.process != os.getpid():
             return
         self._closed = True
         self._close_streams()
@@ -225,6 +227,7 @@ class DockerSandbox:
         self._on_close(self)
 
     def _carry(self, base: Manifest, max_bytes: int) -> Artifact:
+        require_own(self._ground.process)
         if self._closed:
             raise ToolFailed("this sandbox is closed")
         # Before anything is read, so that nothing can change what is.
@@ -260,6 +263,7 @@ class DockerSandbox:
         return [*self._shells, *self._sessions, *self._channels, *programs, self._guard]
 
     def _require_live(self) -> None:
+        require_own(self._ground.process)
         if self._closed or self._frozen:
             raise ToolFailed("this sandbox is closed or frozen; nothing can be run in it any more")
 

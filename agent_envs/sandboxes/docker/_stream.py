@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_envs.errors import SandboxUnavailable
+from agent_envs.errors import SandboxDied, SandboxUnavailable
 
 _HEAD = struct.Struct(">BxxxL")
 _PIECE = 1 << 18
@@ -86,6 +86,7 @@ class Attached:
         self.ended = False
         """Whether nothing will come any more."""
         self._outputs = {1: self.output, 2: self.errors}
+        self._process = os.getpid()
         self._received = bytearray()
         self._socket = _own_socket(answer)
         self._socket.setblocking(False)
@@ -106,6 +107,7 @@ class Attached:
 
     def send(self, packet: bytes, deadline: float) -> bool:
         """Send all of it, reading meanwhile; False where that is not possible in time or the other side is gone."""
+        require_own(self._process)
         left = memoryview(packet)
         try:
             while left:
@@ -132,6 +134,7 @@ class Attached:
 
     def listen(self, deadline: float) -> bool:
         """Wait until something has come, and take it; False where the time is up."""
+        require_own(self._process)
         if self.ended:
             return True
         if not self._wait(deadline, select.POLLIN):
@@ -190,6 +193,12 @@ class Attached:
                 output.feed(bytes(received[start + _HEAD.size : end]))
             start = end
         del received[:start]
+
+
+def require_own(process: int) -> None:
+    """Raise `SandboxDied` where this is not that process but was forked from it: what it has is not for both."""
+    if process != os.getpid():
+        raise SandboxDied("the sandbox belongs to the process that this one was forked from; start a new one")
 
 
 def _own_socket(answer: Any) -> socket.socket:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +21,7 @@ import pytest
 
 from agent_envs.errors import ConfigError, SandboxDied, SandboxUnavailable, ToolFailed
 from agent_envs.sandboxes import Limits
-from agent_envs.sandboxes.docker import DockerEngine, sweep
+from agent_envs.sandboxes.docker import DockerEngine, _base, sweep
 from agent_envs.sandboxes.docker._connect import Connections, Refused
 from agent_envs.sandboxes.docker._owner import ENGINE, OWNER
 from agent_envs.sandboxes.docker._sandbox import DockerSandbox
@@ -158,17 +160,51 @@ def test_what_another_machine_has_is_left_alone(docker_engine: DockerEngine, ima
             docker.remove_container(made)
 
 
-def test_a_forked_child_does_not_disturb_its_parents_sandboxes(
-    sandbox: DockerSandbox, docker_engine: DockerEngine
-) -> None:
-    shell = sandbox.open_shell()
-    shell.run("NAME=kept")
+def in_child(work: Callable[[], None]) -> int:
+    """Do this in a forked child, and return its exit status."""
     child = os.fork()
     if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_forked_child_cannot_use_its_parents_sandboxes_and_does_not_disturb_them(
+    sandbox: DockerSandbox, docker_engine: DockerEngine
+) -> None:
+    shell, session = sandbox.open_shell(), sandbox.open_python()
+    shell.run("NAME=kept")
+
+    def work() -> None:
+        uses = (sandbox.freeze, lambda: sandbox.run(["true"]), lambda: shell.run("NAME="), lambda: session.run("1"))
+        for use in uses:
+            with pytest.raises(SandboxDied, match="forked"):
+                use()
+        sandbox.close()
         docker_engine.close()
-        os._exit(0)
-    os.waitpid(child, 0)
+
+    assert in_child(work) == 0
     assert shell.run("echo $NAME").stdout == b"kept\n"
+
+
+def test_a_lock_ends_with_its_use_though_a_child_was_forked_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with _base.one_at_a_time("a-test"):
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+    try:
+        with next(tmp_path.glob("*.lock")).open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 # Faults of the engine
