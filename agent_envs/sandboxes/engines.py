@@ -95,3 +95,12 @@ def _namespaces(ready: int) -> ImageEngine:
     engine = NamespaceEngine()
     engine.connect()
     return engine
+
+
+def _forked() -> None:
+    global _lock
+    # A thread of the parent may have held it, for as long as an engine takes to open.
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
 from agent_envs.errors import ConfigError, SandboxUnavailable
+from agent_envs.sandboxes import engines
 from agent_envs.sandboxes.engines import EngineLease
 
 
@@ -35,3 +39,13 @@ def test_leases_share_an_engine_until_the_last_is_released() -> None:
     third = EngineLease("namespaces", ready=7)
     assert third.engine() is not shared
     third.release()
+
+
+def test_a_child_that_is_forked_while_an_engine_opens_does_not_wait_for_it() -> None:
+    with engines._lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            EngineLease("docker").release()
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
