@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -275,6 +276,37 @@ def test_a_forked_child_has_sandboxes_of_its_own_and_leaves_its_parents_alone() 
         assert sandbox.run_python("1").ok
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_guest_sees_the_end_of_its_input_though_a_child_was_forked_meanwhile(sandbox: NamespaceSandbox) -> None:
+    content = bytes(3 << 20)  # More than any pipe holds, so that some of it is not written yet when the guest stops.
+    with ThreadPoolExecutor(1) as other:
+        run = other.submit(sandbox.run, "kill -STOP $$; exec wc -c", stdin=content, timeout_s=60.0)
+        guest = stopped_below(sandbox._control.process)
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+        try:
+            os.kill(guest, signal.SIGCONT)
+            assert run.result().stdout == b"%d\n" % len(content)
+        finally:
+            kill(child, and_wait_for=child)
+            os.waitpid(child, 0)
+
+
+def test_a_zygote_that_cannot_be_started_is_a_fault_of_ours_and_leaves_nothing_open() -> None:
+    code = (
+        "import resource\n"
+        "from agent_envs.errors import SandboxUnavailable\n"
+        "from agent_envs.sandboxes.namespaces import start_namespace_sandbox\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))\n"
+        "try: start_namespace_sandbox()\n"
+        "except SandboxUnavailable: print('refused')\n"
+    )
+    command = [sys.executable, "-W", "always::ResourceWarning", "-c", code]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("refused\n", "")
+
+
 def test_a_dead_zygote_costs_its_episodes_and_no_later_one() -> None:
     sandbox = start_namespace_sandbox()
     kill(_zygotes._zygotes._living[()]._pid, and_wait_for=sandbox._control.process)
@@ -348,6 +380,23 @@ def first_below(pid: int) -> int:
         time.sleep(0.005)
     (child,) = found
     return child
+
+
+def stopped_below(pid: int) -> int:
+    """A process that comes from this one and is stopped, which it may be about to be."""
+    deadline = time.monotonic() + 60
+    while not (found := [one for one in descendants(pid) if state(one) == "T"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    return found[0]
+
+
+def state(pid: int) -> str:
+    """The letter by which /proc tells what a process does; empty where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return ""
 
 
 def descendants(of: int | None = None) -> set[int]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agent_envs.sandboxes.namespaces._control import Control, Exit
 from agent_envs.sandboxes.namespaces._streams import Streams
+from agent_envs.sandboxes.namespaces._zygotes import no_fork
 from agent_envs.sandboxes.protocol import RunResult, SessionState, Status
 
 _STDIN_PIECE = 1 << 16
@@ -33,6 +34,8 @@ def run_to_end(
     began, killed = time.monotonic(), control.oom_kills()
     streams = Streams(limit).open()
     feed = _Feed(stdin)
+    # A child that is forked meanwhile would keep the guest from seeing the end of its input.
+    control.descriptors.own(feed.close)
     try:
         details = {name: value for name, value in order.items() if name != "kind"}
         number = control.spawn(
@@ -51,6 +54,7 @@ def run_to_end(
     finally:
         streams.close()
         feed.close()
+        control.descriptors.disown(feed.close)
 
 
 def result(
@@ -124,14 +128,16 @@ class _Feed:
         """The end to give to a guest, made now; none stands for an empty input."""
         if not self.content:
             return {}
-        self._guest_end, self.host_end = os.pipe()
+        with no_fork:
+            self._guest_end, self.host_end = os.pipe()
         os.set_blocking(self.host_end, False)
         return {0: self._guest_end}
 
     def close_guest_end(self) -> None:
-        if self._guest_end >= 0:
-            os.close(self._guest_end)
-            self._guest_end = -1
+        with no_fork:
+            if self._guest_end >= 0:
+                os.close(self._guest_end)
+                self._guest_end = -1
 
     def watch(self, poll: select.poll) -> None:
         if self.host_end >= 0:
@@ -146,14 +152,14 @@ class _Feed:
             self._at = len(self.content)
         if self._at >= len(self.content):
             poll.unregister(self.host_end)
-            os.close(self.host_end)
-            self.host_end = -1
+            self.close()
 
     def close(self) -> None:
         self.close_guest_end()
-        if self.host_end >= 0:
-            os.close(self.host_end)
-            self.host_end = -1
+        with no_fork:
+            if self.host_end >= 0:
+                os.close(self.host_end)
+                self.host_end = -1
 
 
 def shell_words(command: str | Sequence[str]) -> list[str]:

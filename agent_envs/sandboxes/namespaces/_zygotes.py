@@ -104,6 +104,9 @@ class _Zygote:
         with theirs, open(complaints, "rb", buffering=0) as errors:
             try:
                 pid = _execute(theirs.fileno(), complain)
+            except OSError:
+                ours.close()
+                raise
             finally:
                 os.close(complain)
                 theirs.close()
@@ -254,8 +257,8 @@ class _Zygotes:
                 except OSError:
                     # It was killed, or hangs. That is over with it; a new one starts afresh.
                     zygote.close()
-            zygote = self._living[key] = _Zygote.start(plan)
             with boundary(SandboxUnavailable, "start a sandbox"):
+                zygote = self._living[key] = _Zygote.start(plan)
                 return zygote.birth(order)
 
     def close(self) -> None:
@@ -269,16 +272,21 @@ class _Zygotes:
 
 
 _open: weakref.WeakSet[Descriptors] = weakref.WeakSet()
+no_fork = threading.RLock()
+"""Held by whoever has a descriptor, for a moment, that its `Descriptors` do not know of: nobody can fork meanwhile."""
 _zygotes = _Zygotes()
 birth = _zygotes.birth
 """Have process 1 of a new episode made by the zygote for these packages, or for the images in a folder."""
 
 
 def _forget_what_belongs_to_the_parent() -> None:
+    no_fork.release()
     for descriptors in list(_open):
         descriptors.close()
     _zygotes.after_fork()
 
 
 atexit.register(_zygotes.close)
-os.register_at_fork(after_in_child=_forget_what_belongs_to_the_parent)
+os.register_at_fork(
+    before=no_fork.acquire, after_in_parent=no_fork.release, after_in_child=_forget_what_belongs_to_the_parent
+)
