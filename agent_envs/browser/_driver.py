@@ -14,8 +14,9 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from agent_envs.browser import guest_warden
 from agent_envs.errors import MissingExtra, SandboxUnavailable
@@ -36,11 +37,14 @@ class Driver:
     def __init__(self, playwright: Playwright, folder: Path) -> None:
         self.playwright = playwright
         self.folder = folder
+        self._note = folder / "warden"
+        self._warden = int(self._note.read_text())
+        self._began = _began(self._warden)
 
     @property
     def alive(self) -> bool:
         """Whether its warden lives and has not cleaned up yet: a killed one takes the driver along, not the folder."""
-        return _held(self.folder)
+        return self._warden_lives() and self._note.exists()
 
     async def close(self) -> None:
         """End the driver, and with it every browser it has started; idempotent."""
@@ -50,8 +54,13 @@ class Driver:
 
     def kill(self) -> None:
         """Tell the warden to end everything at once."""
-        with contextlib.suppress(OSError, ValueError):
-            os.kill(int((self.folder / "warden").read_text()), signal.SIGTERM)
+        if self._warden_lives():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._warden, signal.SIGTERM)
+
+    def _warden_lives(self) -> bool:
+        """Whether it is the warden still that has its number."""
+        return bool(self._began) and _began(self._warden) == self._began
 
 
 async def start_driver() -> Driver:
@@ -63,10 +72,11 @@ async def start_driver() -> Driver:
         raise MissingExtra("playwright", extra="web") from error
     sweep()
     own = os.environ.get(_NODE)
+    if own is not None and Path(own).parent.name.startswith(_PREFIX):
+        # Set by the process that started this one, while its own driver started: that program is for itself alone.
+        own = None
     node = own or str(Path(playwright.__file__).parent / "driver" / "node")
-    folder, lock = _held_folder()
-    # Until the warden holds it too.
-    with lock:
+    with _held_folder() as folder:
         os.environ[_NODE] = str(_program(folder, node))
         try:
             return Driver(await async_playwright().start(), folder)
@@ -88,30 +98,33 @@ def sweep() -> None:
         with contextlib.suppress(OSError), open(folder / "lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
+            fcntl.flock(lock, fcntl.LOCK_UN)
 
 
-def _held_folder() -> tuple[Path, IO[str]]:
-    """A new folder, and the lock that tells others that it is in use."""
+@contextlib.contextmanager
+def _held_folder() -> Iterator[Path]:
+    """A new folder, with a lock that tells others that it is in use, until the warden holds that too."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getuid()}-"))
-        lock = open(folder / "lock", "w")  # noqa: SIM115 - closed by whoever asked
-        fcntl.flock(lock, fcntl.LOCK_SH)
-        if (folder / "lock").exists():
-            return folder, lock
+        with open(folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            if (folder / "lock").exists():
+                try:
+                    yield folder
+                finally:
+                    # Not by closing it alone: a child that was forked meanwhile holds it open too.
+                    fcntl.flock(lock, fcntl.LOCK_UN)
+                return
         # Another process swept between the two, and took it for one that was left.
-        lock.close()
 
 
-def _held(folder: Path) -> bool:
-    """Whether a warden holds this folder."""
+def _began(pid: int) -> bytes:
+    """When a process began, which tells it from a later one of its number; empty where it has ended."""
     try:
-        with open(folder / "lock") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
     except OSError:
-        return True
-    return False
+        return b""
+    return b"" if fields[0] in (b"Z", b"X") else fields[19]
 
 
 def _program(folder: Path, node: str) -> Path:

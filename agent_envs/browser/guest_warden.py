@@ -73,13 +73,15 @@ def main(owner: int, folder: str, *driver: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
     prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != owner:
+        # Started by another process, which found this program in its environment; or the owner is gone already, and
+        # then the next driver that starts on this machine removes the folder.
+        return
     # Held while this process lives: it tells others that the folder is in use.
     fcntl.flock(os.open(os.path.join(folder, "lock"), os.O_RDONLY), fcntl.LOCK_SH)
     with open(os.path.join(folder, "warden"), "w") as note:
         note.write(str(os.getpid()))
     try:
-        if os.getppid() != owner:
-            return
         started = subprocess.Popen(driver, preexec_fn=die_with_the_warden)
         # The pipes are the driver's: while the warden held them too, neither end would see the other one close.
         for stream in (0, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_envs.browser import BrowserOptions, _process, open_window
+from agent_envs.browser import BrowserOptions, _driver, _process, open_window
 from agent_envs.errors import InfraError, SandboxDied
 
 START = """
@@ -126,6 +127,38 @@ def test_what_a_killed_warden_left_is_removed_by_the_next_start(started, eventua
     eventually(lambda: (remains(tmp_path), folders(tmp_path)), ([], []))
 
 
+def test_the_number_of_a_killed_warden_is_nobodys_death(started, tmp_path: Path) -> None:
+    program = started("    input()\n")
+    (note,) = tmp_path.glob("agent-envs-browser-*/warden")
+    os.kill(int(note.read_text()), signal.SIGKILL)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        # As if it had got the number since.
+        note.write_text(str(other.pid))
+        program.tell("end")
+        program.process.wait(60)
+        assert other.communicate(b"alive")[0] == b"alive"
+
+
+def test_a_program_that_inherits_the_driver_of_another_one_starts_its_own(
+    started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = started("    while input(): print(window.new_tab().note, flush=True)\n")
+    (folder,) = folders(tmp_path)
+    # As if started by another thread of the first program, while its driver started.
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(folder / "node"))
+    started("")
+    first.tell("open a tab")
+    assert first.read() == "tab 2 is in front\n"
+
+
+def test_a_driver_that_another_process_starts_by_mistake_touches_nothing(started, tmp_path: Path) -> None:
+    started("    input()\n")
+    (note,) = tmp_path.glob("agent-envs-browser-*/warden")
+    warden = note.read_text()
+    subprocess.run([note.with_name("node"), "--version"], timeout=60, check=False)
+    assert note.read_text() == warden
+
+
 def test_a_browser_of_another_program_is_left_alone(started, eventually, tmp_path: Path) -> None:
     first = started("    while input(): print(window.new_tab().note, flush=True)\n")
     of_the_first = folders(tmp_path)
@@ -172,6 +205,11 @@ def own_warden() -> int:
             if os.getpid() in ancestors(pid):
                 return pid
     return 0
+
+
+def own_folder(warden: int) -> Path:
+    """The folder of a warden, as it was told."""
+    return Path(Path(f"/proc/{warden}/cmdline").read_text().split("\0")[5])
 
 
 def ancestors(pid: int) -> list[int]:
@@ -229,6 +267,32 @@ def test_a_dead_driver_is_replaced_too(open_pages, eventually, how: signal.Signa
     with pytest.raises(SandboxDied):
         window.navigate("/")
     assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+
+
+def test_a_dead_driver_is_not_taken_for_a_living_one_while_another_program_sweeps(open_pages) -> None:
+    open_pages({"/": "Home"})
+    warden = own_warden()
+    with open(own_folder(warden) / "lock") as lock:
+        os.kill(warden, signal.SIGKILL)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_folder_is_not_in_use_for_a_child_that_was_forked_while_its_driver_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with _driver._held_folder() as folder:
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+    try:
+        _driver.sweep()
+        assert not folder.exists()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 def test_a_browser_that_hangs_ends_the_episode_and_is_replaced(open_pages, monkeypatch: pytest.MonkeyPatch) -> None:
