@@ -35,9 +35,9 @@ class Blank:
 
     async def close(self) -> None:
         """Cut it off from its sites, and let nobody wait until the browser has put it away; idempotent."""
-        await self.gateway.close()
+        self.gateway.cut_off()
         leaving: set[asyncio.Task[None]] = shelf().setdefault("leaving", set())
-        leaving.add(task := asyncio.create_task(_put_away(self.context)))
+        leaving.add(task := asyncio.create_task(_put_away(self)))
         task.add_done_callback(leaving.discard)
 
 
@@ -110,12 +110,16 @@ async def take(options: BrowserOptions) -> Blank:
     return await pools[options].take()
 
 
-async def _put_away(context: BrowserContext) -> None:
+async def _put_away(blank: Blank) -> None:
     from playwright.async_api import Error
 
-    # Silent where the browser is gone.
-    with contextlib.suppress(Error):
-        await context.close()
+    try:
+        # Silent where the browser is gone.
+        with contextlib.suppress(Error):
+            await blank.context.close()
+    finally:
+        # Not before: what its pages still ask for would be asked of whoever gets the port.
+        await blank.gateway.close()
 
 
 async def _open(options: BrowserOptions) -> Blank:

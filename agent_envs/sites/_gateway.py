@@ -59,6 +59,7 @@ class Gateway:
         """Requests that are being answered."""
         self._visits: Mapping[str, Visit] = {}
         self._server: Any = None
+        self._held_port: socket.socket | None = None
 
     async def open(self) -> Gateway:
         """Listen on a free port of loopback."""
@@ -71,6 +72,7 @@ class Gateway:
         listener = socket.socket(proto=socket.IPPROTO_TCP)
         listener.bind(("127.0.0.1", 0))
         self.port = listener.getsockname()[1]
+        self._held_port = listener.dup()
         config = uvicorn.Config(
             self._answer, interface="asgi3",
             http="httptools", ws="none", lifespan="off", log_config=None, log_level="critical",
@@ -87,7 +89,13 @@ class Gateway:
         self._visits, self.log, self.faults = visits, [], []
 
     async def close(self) -> None:
-        """Stop listening and drop every connection; idempotent."""
+        """Cut it off and give its port away; idempotent. From then on another gateway may be found there."""
+        self.cut_off()
+        if self._held_port is not None:
+            self._held_port.close()
+
+    def cut_off(self) -> None:
+        """Drop every connection, and take no more: whoever still asks waits, until it is closed. Idempotent."""
         self._visits = {}
         if self._server is not None:
             server, self._server = self._server, None

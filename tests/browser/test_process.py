@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from agent_envs.browser import BrowserOptions, _driver, _process, open_window
+from agent_envs.browser._loop import call, shelf
 from agent_envs.errors import InfraError, SandboxDied
 
 START = """
@@ -293,6 +295,24 @@ def test_a_folder_is_not_in_use_for_a_child_that_was_forked_while_its_driver_sta
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def test_the_port_of_a_window_stays_taken_until_the_browser_has_put_it_away(open_pages) -> None:
+    window = open_pages({"/": "Home"})
+    assert window._desk is not None
+    blank = window._desk.blank
+
+    def is_taken() -> bool:
+        with socket.socket() as other:
+            return other.connect_ex(("127.0.0.1", blank.gateway.port)) == 0
+
+    async def close() -> tuple[bool, bool]:
+        await blank.close()
+        at_first = is_taken()
+        await asyncio.wait(shelf()["leaving"])
+        return at_first, is_taken()
+
+    assert call(close(), timeout_s=60) == (True, False)
 
 
 def test_a_browser_that_hangs_ends_the_episode_and_is_replaced(open_pages, monkeypatch: pytest.MonkeyPatch) -> None:
