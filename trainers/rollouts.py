@@ -7,6 +7,7 @@ fails too the whole group is dropped: a fault is never a reward.
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -22,6 +23,7 @@ from agent_envs.sampling.chat import ChatFormat
 from agent_envs.sampling.protocol import Completion, Request, Sampler
 from agent_envs.sampling.trajectory import Segment, Trajectory
 
+_log = logging.getLogger(__name__)
 MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 Reset = tuple[int, str]
 """What an episode begins with: a seed, and the id of a task or nothing."""
@@ -186,7 +188,7 @@ class Rollouts:
             episode.trajectory.rewards.append(float(reward))
             episode.trajectory.errors.append(str(info.get("error", "")))
             if ended and not info.get("reward_valid", True):
-                return self._fail(episode, "the environment says that this reward is not valid")
+                return self._fail(episode, f"the environment says that this reward is not valid: {observation[-300:]}")
         episode.trajectory.shown.append(("environment", observation))
         if not ended:
             return self._ask_model(episode, observation, str(info.get("state_hash", "")))
@@ -263,15 +265,14 @@ class Rollouts:
 
     def _fail(self, episode: _Episode, why: str) -> None:
         """Try again in a new environment; the group is dropped where that has been done often enough."""
+        _log.warning("an episode of group %s failed: %s", episode.job.group, why)
         self.counts["faults"] += 1
-        job = episode.job
-        if job.attempt >= self.config.retries:
-            self._drop(episode, why, broken=True)
-            return
-        self.last_fault = why
+        if (job := episode.job).attempt >= self.config.retries:
+            return self._drop(episode, why, broken=True)
         episode.seat.leave()
         self.counts["retries"] += 1
         self._waiting.appendleft(Job(job.group, job.member, job.start, job.draws, job.attempt + 1))
+        return None
 
     def _drop(self, episode: _Episode, why: str, *, broken: bool = False) -> None:
         self.last_fault = why

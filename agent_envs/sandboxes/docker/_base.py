@@ -42,8 +42,9 @@ def provide_standard_base(connections: Connections) -> str:
 @contextmanager
 def one_at_a_time(what: str) -> Iterator[None]:
     """Let the other threads and processes of this user wait, who would all make the same."""
-    place = Path(tempfile.gettempdir()) / f"agent-envs-{what}.{os.getuid()}.lock"
-    with open(os.open(place, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)) as lock:
+    folder = Path(tempfile.gettempdir()) / f"agent-envs-locks.{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with open(os.open(folder / what, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             yield

@@ -200,7 +200,7 @@ def test_a_lock_ends_with_its_use_though_a_child_was_forked_meanwhile(
         if child == 0:
             signal.pause()
     try:
-        with next(tmp_path.glob("*.lock")).open() as lock:
+        with next(tmp_path.glob("*/a-test")).open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     finally:
         os.kill(child, signal.SIGKILL)
