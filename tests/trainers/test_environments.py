@@ -55,7 +55,8 @@ def two_steps(make_env: Any, folder: Path, **options: Any) -> list[dict[str, flo
     metrics = train(make_env, model="tiny", out=folder, config=config).metrics
     assert [line["step"] for line in metrics] == [0, 1, 2]
     assert any(line.get("grad_norm", 0.0) > 0.0 for line in metrics)
-    assert all("faults" not in line for line in metrics)
+    # What breaks on a busy machine is played again; what may not happen is that it breaks again.
+    assert all("dropped_groups" not in line for line in metrics)
     return metrics
 
 
