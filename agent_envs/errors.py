@@ -26,12 +26,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import gymnasium
 
 
 class AgentEnvsError(Exception):
-    """The base of every exception raised by agent-envs."""
+    """The base of every exception raised by agent-envs; whole again in another process, whatever made it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, self.__dict__)
 
 
 class ConfigError(AgentEnvsError, ValueError):
@@ -80,8 +84,10 @@ class InfraError(AgentEnvsError, RuntimeError):
 class SandboxUnavailable(InfraError):
     """A sandbox of the requested kind cannot be started on this machine; the message says what would allow it."""
 
-    passing = False
-    """Whether it may well be otherwise at a second attempt."""
+    def __init__(self, message: str, *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.passing = passing
+        """Whether it may well be otherwise at a second attempt."""
 
 
 class SandboxDied(InfraError):
@@ -90,6 +96,12 @@ class SandboxDied(InfraError):
 
 class VerifierFailed(InfraError):
     """The verifier could not reach a verdict."""
+
+
+def _again(kind: type[AgentEnvsError], args: tuple[Any, ...], state: dict[str, Any]) -> AgentEnvsError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 @contextmanager

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import gymnasium
 import pytest
 
 from agent_envs import AgentEnv, ConfigError, EndReason, Outcome, ResetNeeded, UnknownTask, Verdict
-from agent_envs.errors import EnvClosed, SandboxUnavailable
+from agent_envs.errors import AgentEnvsError, EnvClosed, MissingExtra, SandboxUnavailable
 from agent_envs.rewards import PARTS
+from agent_envs.sandboxes.docker._connect import Refused
 from agent_envs.session import Session
 from agent_envs.tasks import Task
 from agent_envs.testing import EchoEnv, FixedVerifier, ManualClock
@@ -340,13 +342,22 @@ def test_reset_makes_a_second_attempt_where_a_fault_may_pass(passing: bool, atte
 
     class Busy(EchoEnv):
         def open_session(self, task: Task) -> Session:
-            faults.append(SandboxUnavailable("the engine is busy"))
-            faults[-1].passing = passing
+            faults.append(SandboxUnavailable("the engine is busy", passing=passing))
             raise faults[-1]
 
     with pytest.raises(SandboxUnavailable, match="busy"):
         Busy().reset(seed=0)
     assert len(faults) == attempts
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MissingExtra("torch", extra="train"), Refused("no", status=404), SandboxUnavailable("no", passing=True)],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_a_worker_is_whole_in_another_process(error: AgentEnvsError) -> None:
+    there = pickle.loads(pickle.dumps(error))
+    assert (type(there), str(there), vars(there)) == (type(error), str(error), vars(error))
 
 
 def test_an_environment_without_open_session_says_what_to_write() -> None:

@@ -24,11 +24,9 @@ _ENDED = ("is not running", "container not running", "no such container", "stopp
 class Refused(SandboxUnavailable):
     """The engine is there and did not do what it was asked; `status` is that of its answer."""
 
-    passing = True
-    """It may have been busy, or somebody else has removed what was asked for."""
-
     def __init__(self, message: str, *, status: int) -> None:
-        super().__init__(message)
+        # It may have been busy, or somebody else has removed what was asked for.
+        super().__init__(message, passing=True)
         self.status = status
 
     @property

@@ -167,7 +167,8 @@ class Control:
         else:
             raise SandboxUnavailable(
                 f"a namespace sandbox could not be set up: {header.get('failed')}; "
-                "`agent-envs doctor` says what this machine lacks"
+                "`agent-envs doctor` says what this machine lacks",
+                passing=True,
             )
 
     def oom_kills(self) -> int:

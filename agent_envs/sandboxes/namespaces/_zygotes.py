@@ -196,7 +196,8 @@ def _answer(message: _wire.Message | None) -> _wire.Message:
     if "failed" in message.header:
         raise SandboxUnavailable(
             f"a namespace sandbox cannot be started here: {message.header['failed']}; "
-            "`agent-envs doctor` says what would allow it"
+            "`agent-envs doctor` says what would allow it",
+            passing=True,
         )
     return message
 
