@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from agent_envs.browser import _hands as hands
 from agent_envs.browser._desk import Desk, Done, Interrupted
-from agent_envs.browser._eyes import look, sight
+from agent_envs.browser._eyes import look
 from agent_envs.browser._hands import Button
 from agent_envs.browser._marks import marked
-from agent_envs.browser._settle import busy, settle
 from agent_envs.browser._snapshot import Snapshot
 from agent_envs.browser._tab import Tab
 from agent_envs.browser._tabs import describe
 from agent_envs.errors import ToolFailed
 
 T = TypeVar("T")
-_LOOKS = 3
 _BETWEEN_LOOKS_S = 0.05
 _LONGEST_WAIT_S = 30.0
 
@@ -29,7 +26,16 @@ class Acting:
 
     def look(self) -> Snapshot:
         """What there is to see in the front tab, once it has come to rest."""
-        return self._run(_seen(self._open_desk()))
+        return self._run(self._open_desk().view())
+
+    def shown(self, act: Callable[[], Done]) -> Done:
+        """Act in this window, and look where that ends: one question to the page instead of two."""
+        desk = self._open_desk()
+        desk.looking = True
+        try:
+            return act()
+        finally:
+            desk.looking = False
 
     def click(
         self, element: str, *, button: Button = "left", modifiers: Sequence[str] = (), double: bool = False
@@ -91,7 +97,7 @@ class Acting:
             loop = asyncio.get_running_loop()
             end = loop.time() + limit
             while text or gone:
-                lines = (await _seen(desk)).lines
+                lines = (await desk.view()).lines
                 if (not text or _holds(lines, text)) and not (gone and _holds(lines, gone)):
                     return await desk.done()
                 if loop.time() >= end:
@@ -137,31 +143,3 @@ class Acting:
 def _holds(lines: tuple[str, ...], text: str) -> bool:
     wanted = " ".join(text.split()).lower()
     return any(wanted in line.lower() for line in lines)
-
-
-async def _seen(desk: Desk) -> Snapshot:
-    """What the front tab shows; of a tab that is stopped by a dialog, the dialog."""
-    for _ in range(_LOOKS):
-        await desk.tabs.ensure()
-        tab = desk.tabs.front
-        # Where nothing is on its way, the page is asked one question instead of two.
-        at_once = tab.dialog is None and not busy(tab, desk.blank.gateway) and len((await sight(tab)).views()) == 1
-        if tab.dialog is None and not at_once:
-            await settle(tab, desk.blank.gateway, limit_s=desk.options.settle_s)
-        if tab.dialog is not None:
-            said = f"(a dialog is open: {describe(tab.dialog)}; answer it with handle_dialog)"
-            return _placed(desk, tab, Snapshot(url=tab.page.url, title='""', lines=(said,), document=-1))
-        try:
-            work = look(tab, rest_s=desk.options.settle_s if at_once else 0)
-            return _placed(desk, tab, await desk.guard(tab, work))
-        except Interrupted:
-            continue
-    return _placed(
-        desk, desk.tabs.front, Snapshot(url="", title='""', lines=("(the page does not answer)",), document=-1)
-    )
-
-
-def _placed(desk: Desk, tab: Tab, snapshot: Snapshot) -> Snapshot:
-    """The snapshot among the tabs of the window."""
-    several = tuple((one.number, one.page.url) for one in desk.tabs.all) if len(desk.tabs.all) > 1 else ()
-    return replace(snapshot, tab=tab.number, tabs=several)

@@ -9,19 +9,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from agent_envs.browser._eyes import look
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._loop import shelf
 from agent_envs.browser._pool import Blank
 from agent_envs.browser._settle import settle
+from agent_envs.browser._snapshot import Snapshot
 from agent_envs.browser._tab import Tab
 from agent_envs.browser._tabs import describe
 from agent_envs.errors import SandboxDied, ToolFailed
 
 T = TypeVar("T")
 _STOP_S = 1.0
+_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Done:
 
     note: str = ""
     """What happened besides, in words; empty where nothing did."""
+    seen: Snapshot | None = None
+    """What there is to see afterwards, where that was asked for."""
 
 
 class Interrupted(Exception):
@@ -44,6 +49,8 @@ class Desk:
         self.options = options
         self.tabs = blank.tabs
         self.turn = asyncio.Lock()
+        self.looking = False
+        """Whether what there is to see after an action is wanted with it."""
 
     async def alone(self, work: Coroutine[Any, Any, T]) -> T:
         """What the work returns, one at a time; raises `SandboxDied` as soon as the browser is gone."""
@@ -67,7 +74,7 @@ class Desk:
                 ended.cancel()
                 task.cancel()
 
-    async def act(self, work: Callable[[Tab], Awaitable[str | None]], *, settled: bool = True) -> Done:
+    async def act(self, work: Callable[[Tab], Awaitable[str | None]]) -> Done:
         """Do something in the front tab and wait until the page has come to rest."""
         await self.tabs.ensure()
         tab = self.tabs.front
@@ -75,14 +82,31 @@ class Desk:
         extra = None
         with contextlib.suppress(Interrupted):
             extra = await self.guard(tab, work(tab))
-        return await self.done(extra or "", settled=settled)
+        return await self.done(extra or "")
 
-    async def done(self, extra: str = "", *, settled: bool = True) -> Done:
+    async def done(self, extra: str = "") -> Done:
         """What there is to tell, after the front tab has come to rest."""
-        if settled:
-            await self._settle()
+        seen = await self.view() if self.looking else await self._settle()
         await self.tabs.ensure()
-        return Done("; ".join(note for note in (extra, self.tabs.told()) if note))
+        return Done("; ".join(note for note in (extra, self.tabs.told()) if note), seen)
+
+    async def view(self) -> Snapshot:
+        """What the front tab shows, once it has come to rest; of a tab that is stopped by a dialog, the dialog."""
+        for _ in range(_LOOKS):
+            seen = await self._settle(looking=True)
+            tab = self.tabs.front
+            if tab.dialog is not None:
+                said = f"(a dialog is open: {describe(tab.dialog)}; answer it with handle_dialog)"
+                return self._placed(Snapshot(url=tab.page.url, title='""', lines=(said,), document=-1))
+            with contextlib.suppress(Interrupted):
+                return self._placed(await self.guard(tab, look(tab)) if seen is None else seen)
+        return self._placed(Snapshot(url="", title='""', lines=("(the page does not answer)",), document=-1))
+
+    def _placed(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot among the tabs of the window."""
+        tabs = self.tabs.all
+        several = tuple((one.number, one.page.url) for one in tabs) if len(tabs) > 1 else ()
+        return replace(snapshot, tab=self.tabs.front.number, tabs=several)
 
     async def guard(self, tab: Tab, work: Awaitable[T]) -> T:
         """What the work returns, unless the page keeps it from an answer."""
@@ -128,18 +152,24 @@ class Desk:
             tab.interrupted.set()
         self.tabs.notes.append(f"the page did not answer within {limit:g} s and was closed")
 
-    async def _settle(self) -> None:
+    async def _settle(self, *, looking: bool = False) -> Snapshot | None:
+        """Wait until the front tab has come to rest, or long enough; what it shows then, where that could be had."""
         limit = self.options.settle_s
-        for _ in range(3):
+        seen = None
+        for _ in range(_LOOKS):
+            await self.tabs.ensure()
             tab = self.tabs.front
             if tab.interrupted.is_set():
-                return
-            rested = await settle(tab, self.blank.gateway, limit_s=limit)
-            if not rested:
+                return None
+            try:
+                seen = await settle(tab, self.blank.gateway, limit_s=limit, looking=looking)
+            except TimeoutError:
+                seen = None
                 self.tabs.notes.append(f"the page had not come to rest after {limit:g} s")
             await self.tabs.ensure()
             if tab is self.tabs.front:
-                return
+                return seen
+        return None
 
     def _refuse_while_asked(self, tab: Tab) -> None:
         if tab.dialog is not None:

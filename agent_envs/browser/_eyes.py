@@ -74,6 +74,12 @@ class Sight:
             found.extend(view.children.values())
         return found
 
+    def forget(self, first: int) -> None:
+        """Give the references from this number on again, as if they had not been given."""
+        self.numbers.next = first
+        for view in self.views():
+            view.owned = [owned for owned in view.owned if owned.start < first]
+
 
 @cache
 def _names() -> tuple[str, str, str]:
@@ -177,10 +183,15 @@ async def ask_numbered(view: View, numbers: Numbers, method: str, *arguments: An
 
 
 async def look(tab: Tab, *, rest_s: float = 0) -> Snapshot:
-    """Everything that a reader of the tab can know, in its text form: now, or once the main frame rests, if it does."""
+    """Everything that a reader of the tab can know, in its text form: now, or once the main frame rests.
+
+    Raises `TimeoutError` where that takes longer than `rest_s`.
+    """
     seen = await sight(tab)
     how = ("rested", rest_s * 1000) if rest_s else ("look",)
     answer = await ask_numbered(seen.main, seen.numbers, *how)
+    if (said := answer.get("said", "quiet")) != "quiet":
+        raise TimeoutError(said)
     lines = answer["text"].split("\n") if answer["text"] else []
     if answer["frames"]:
         budget = [_MOST_FRAMES]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._loop import at_exit, shelf
 from agent_envs.browser._process import Browser, browser
+from agent_envs.browser._rehearsal import rehearse
 from agent_envs.browser._tabs import Tabs
 from agent_envs.errors import SandboxDied, SandboxUnavailable
 from agent_envs.sites import Gateway
@@ -91,7 +93,14 @@ class _Pool:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.wanted.wait(), _CHECK_S)
             idle = 0 if shelf().get("acting") else idle + 1
-        return await _open(self.options)
+        blank = await _open(self.options)
+        if self._spare():
+            await _rehearsed(blank, self._spare)
+        return blank
+
+    def _spare(self) -> bool:
+        """Whether there is time for what nobody waits for."""
+        return not (self.wanted.is_set() or shelf().get("acting"))
 
     def _put(self, task: asyncio.Task[Blank]) -> None:
         self.making = None
@@ -108,6 +117,20 @@ async def take(options: BrowserOptions) -> Blank:
         pools[options] = _Pool(options)
         at_exit(pools[options].close)
     return await pools[options].take()
+
+
+async def _rehearsed(blank: Blank, go_on: Callable[[], bool]) -> None:
+    from playwright.async_api import Error
+
+    try:
+        async with blank.browser.watched():
+            await rehearse(blank.tabs.front, go_on=go_on)
+    except Error as error:
+        await blank.close()
+        raise SandboxDied(f"the browser shows no page: {str(error).partition(chr(10))[0]}") from error
+    except BaseException:
+        await blank.close()
+        raise
 
 
 async def _put_away(blank: Blank) -> None:

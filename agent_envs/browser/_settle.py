@@ -6,35 +6,36 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from agent_envs.browser._eyes import ask, sight
+from agent_envs.browser._eyes import ask, look, sight
 from agent_envs.browser._tab import Tab
 
 if TYPE_CHECKING:
+    from agent_envs.browser._snapshot import Snapshot
     from agent_envs.sites import Gateway
 
 _POLL_S = 0.002
 
 
-async def settle(tab: Tab, gateway: Gateway, *, limit_s: float) -> bool:
-    """Whether the tab has come to rest within the limit; a dialog counts as rest, since it stops everything."""
+async def settle(tab: Tab, gateway: Gateway, *, limit_s: float, looking: bool = False) -> Snapshot | None:
+    """Wait until the tab has come to rest; a dialog counts as rest, since it stops everything.
+
+    Where it is `looking`, what there is to see then is asked for in the same question; None where nobody answered it.
+    Raises `TimeoutError` where the tab has not come to rest within the limit.
+    """
     try:
-        return await asyncio.wait_for(_rest(tab, gateway, limit_s), limit_s)
+        return await asyncio.wait_for(_rest(tab, gateway, limit_s, looking=looking), limit_s)
     except TimeoutError:
         # Whatever is on its way still is not waited for again.
         tab.unanswered, tab.opening = gateway.in_flight, 0
         tab.loading.clear()
-        return False
+        raise
 
 
-def _coming(tab: Tab) -> bool:
-    """Whether another document is on its way, so that the present one need not be asked."""
-    return bool(tab.loading or tab.opening or asyncio.get_running_loop().time() < tab.leaving_until)
-
-
-def busy(tab: Tab, gateway: Gateway) -> bool:
-    """Whether a document or an answer is on its way."""
+def _busy(tab: Tab, gateway: Gateway) -> bool:
+    """Whether a document or an answer is on its way, so that the present document need not be asked."""
     tab.unanswered = min(tab.unanswered, gateway.in_flight)
-    return _coming(tab) or gateway.in_flight > tab.unanswered
+    coming = tab.loading or tab.opening or asyncio.get_running_loop().time() < tab.leaving_until
+    return bool(coming) or gateway.in_flight > tab.unanswered
 
 
 async def _pause(tab: Tab) -> None:
@@ -44,19 +45,21 @@ async def _pause(tab: Tab) -> None:
             await tab.news.wait()
 
 
-async def _rest(tab: Tab, gateway: Gateway, limit_s: float) -> bool:
+async def _rest(tab: Tab, gateway: Gateway, limit_s: float, *, looking: bool) -> Snapshot | None:
     from playwright.async_api import Error
 
     while not tab.interrupted.is_set():
-        while _coming(tab) and not tab.interrupted.is_set():
+        while _busy(tab, gateway) and not tab.interrupted.is_set():
             await _pause(tab)
-        asked = asyncio.ensure_future(rest(tab, cap_s=limit_s))
+        known = await sight(tab)
+        first = known.numbers.next
+        asked = asyncio.ensure_future(_seen(tab, limit_s) if looking else rest(tab, cap_s=limit_s))
         stopped = asyncio.ensure_future(tab.interrupted.wait())
         try:
             await asyncio.wait({asked, stopped}, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():
-                return True
-            answer = asked.result()
+                return None
+            seen = asked.result()
         except Error:
             # The document went away under the question.
             await asyncio.sleep(_POLL_S)
@@ -64,17 +67,22 @@ async def _rest(tab: Tab, gateway: Gateway, limit_s: float) -> bool:
         finally:
             stopped.cancel()
             asked.cancel()
-        if not busy(tab, gateway):
-            return not answer
-        await _pause(tab)
-    return True
+        if not _busy(tab, gateway):
+            return seen
+        # It was asked too soon: what it has numbered meanwhile may be gone again, in one run and not in another.
+        known.forget(first)
+    return None
 
 
-async def rest(tab: Tab, *, cap_s: float) -> str:
-    """Wait until what was begun in the documents of a tab is over; empty, or what was going on still after `cap_s`."""
-    seen = await sight(tab)
-    said = await ask(seen.main, "settle", cap_s * 1000)
-    for view in seen.views()[1:]:
-        if said == "quiet":
-            said = await ask(view, "settle", cap_s * 1000)
-    return "" if said == "quiet" else str(said)
+async def _seen(tab: Tab, limit_s: float) -> Snapshot:
+    if len((await sight(tab)).views()) == 1:
+        return await look(tab, rest_s=limit_s)
+    await rest(tab, cap_s=limit_s)
+    return await look(tab)
+
+
+async def rest(tab: Tab, *, cap_s: float) -> None:
+    """Wait until what was begun in the documents of a tab is over; raises `TimeoutError` after `cap_s`."""
+    for view in (await sight(tab)).views():
+        if (said := await ask(view, "settle", cap_s * 1000)) != "quiet":
+            raise TimeoutError(said)

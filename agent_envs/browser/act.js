@@ -10,6 +10,12 @@ const hiddenWhy = (e) => {
   if (!rendered(e) && getComputedStyle(e).display !== "contents") return "it is hidden";
   return getComputedStyle(e).visibility === "visible" ? "" : "it is invisible";
 };
+// What is done with the mouse at one point, in the order in which a page is told of it.
+const PRESSES = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
+const GUARDED_MS = 1000;
+// Whether a press on what lies at a point is one on the element.
+const reaches = (seen, place, e) =>
+  seen && (within(seen, place) || within(seen, e) || (tagOf(seen) === "label" && seen.control === e));
 const inView = (b) => b.top >= 0 && b.left >= 0 && b.bottom <= innerHeight && b.right <= innerWidth;
 const pointsIn = (e) => {
   const points = [];
@@ -67,17 +73,45 @@ Object.assign(eyes, {
       near,
     };
   },
-  // Where to press on an element; or why one cannot.
-  aim(next, ref, able) {
-    this.registry.next = next;
+  // Where to press on an element; or why one cannot. `guarded`: a press that lands elsewhere is kept from the page.
+  aim(next, ref, able, guarded) {
+    this.registry.begin(next);
     const found = this.find(ref);
     if (found.bad) return { ...found, next: this.registry.next };
+    this.aimed = guarded ? { e: found.e, until: performance.now() + GUARDED_MS, landed: null } : null;
     return { ...this.aimAt(found.e, able), next: this.registry.next };
+  },
+  // Whether the press that was aimed at an element has reached it, as far as is known.
+  landed() {
+    const missed = this.aimed?.landed === false;
+    this.aimed = null;
+    return !missed;
+  },
+  guard() {
+    for (const type of PRESSES)
+      window.addEventListener(
+        type,
+        (event) => {
+          const { aimed } = this;
+          if (!aimed || !event.isTrusted || performance.now() > aimed.until) return;
+          // Not what is there now: that the mouse has left the element may have brought it back.
+          const seen = event.composedPath()[0];
+          aimed.landed ??= this.places(aimed.e).some((place) => reaches(seen, place, aimed.e));
+          if (aimed.landed) return;
+          event.preventDefault();
+          event.stopImmediatePropagation();
+        },
+        { capture: true, passive: false },
+      );
+  },
+  // What a press may be aimed at for the sake of an element: itself, what stands for it, its labels.
+  places(e) {
+    labels.forget();
+    return [e, this.registry.stand_in.get(e), ...labelsOf(e)].filter(Boolean);
   },
   aimAt(e, able) {
     if (able && disabled(e)) return { why: "it is disabled" };
-    labels.forget();
-    const places = [e, this.registry.stand_in.get(e), ...labelsOf(e)].filter(Boolean);
+    const places = this.places(e);
     const why = hiddenWhy(e);
     let over = null;
     // Twice: what lies under a bar at the edge of the window may be in the open in its middle.
@@ -87,8 +121,7 @@ Object.assign(eyes, {
         place.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
       for (const [x, y] of pointsIn(place)) {
         const seen = hit(x, y);
-        if (seen && (within(seen, place) || within(seen, e) || (tagOf(seen) === "label" && seen.control === e)))
-          return { x, y };
+        if (reaches(seen, place, e)) return { x, y };
         over ||= seen;
       }
     }
@@ -97,7 +130,7 @@ Object.assign(eyes, {
   },
   // From a point in a child frame to a point here.
   through(next, ref, x, y) {
-    this.registry.next = next;
+    this.registry.begin(next);
     const { e, ...bad } = this.find(ref);
     if (!e) return { ...bad, next: this.registry.next };
     let b = box(e);
@@ -123,7 +156,7 @@ Object.assign(eyes, {
   },
   // What typing into an element means: `keys` after it has the focus, or a value that is set at once.
   ready(next, ref, text, clear) {
-    this.registry.next = next;
+    this.registry.begin(next);
     const { e, ...bad } = this.find(ref);
     if (!e) return { ...bad, next: this.registry.next };
     return { ...this.readied(e, text, clear), next: this.registry.next };
@@ -181,7 +214,7 @@ Object.assign(eyes, {
     return { set: true };
   },
   choose(next, ref, values) {
-    this.registry.next = next;
+    this.registry.begin(next);
     const { e, ...bad } = this.find(ref);
     return { ...(e ? this.chosen(e, values) : bad), next: this.registry.next };
   },
@@ -208,7 +241,7 @@ Object.assign(eyes, {
     return { set: true };
   },
   checked(next, ref) {
-    this.registry.next = next;
+    this.registry.begin(next);
     const { e, ...bad } = this.find(ref);
     if (!e) return { ...bad, next: this.registry.next };
     const tag = tagOf(e),

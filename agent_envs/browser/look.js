@@ -39,6 +39,15 @@ class Registry {
   listens(e) {
     return this.listeners.get(e);
   }
+  // Numbers that were given and that Python does not know of are given again.
+  begin(next) {
+    for (let number = next; number < this.next; number++) {
+      const e = this.get("e" + number);
+      if (e) this.refs.delete(e);
+      this.elements.delete("e" + number);
+    }
+    this.next = next;
+  }
   ref(e) {
     let ref = this.refs.get(e);
     if (!ref) {
@@ -111,9 +120,11 @@ const uncovered = () => {
 
 const eyes = {
   registry: null,
+  aimed: null,
   start(ask, tell) {
     this.registry = new Registry(ask, tell);
     this.observe();
+    this.guard();
     return this;
   },
   walk() {
@@ -136,7 +147,7 @@ const eyes = {
   },
   look(next) {
     const { registry } = this;
-    registry.next = next;
+    registry.begin(next);
     const w = this.walk(),
       root = rootElement(document);
     registry.known = new Map(
@@ -159,7 +170,7 @@ const eyes = {
   match(next, role, name) {
     const { registry } = this,
       wanted = clean(name);
-    registry.next = next;
+    registry.begin(next);
     const found = this.walk().found,
       alike = (said) => said === wanted || (said.length > 150 && wanted.startsWith(said.slice(0, 150)));
     const exact = found.filter(([, r, n]) => r === role && alike(n));

@@ -72,6 +72,7 @@ const whole = (ms) =>
   });
 // An image whose size is not known yet, and that is on its way: one that waits to be scrolled to is not.
 const pending = (image) => !image.complete && image.loading !== "lazy";
+const LOADED = "script[src]:not([type*=json]),link[rel~=stylesheet][href]";
 const animationsOf = bound(Document.prototype.getAnimations);
 const moving = (animation) =>
   animation.playState === "running" &&
@@ -80,7 +81,7 @@ const moving = (animation) =>
 
 Object.assign(eyes, {
   select(next, ref, text) {
-    this.registry.next = next;
+    this.registry.begin(next);
     const { e, ...bad } = this.find(ref);
     return { ...(e ? this.selected(e, text) : bad), next: this.registry.next };
   },
@@ -101,7 +102,7 @@ Object.assign(eyes, {
     return { set: true };
   },
   async scroll(next, ref, dx, dy) {
-    this.registry.next = next;
+    this.registry.begin(next);
     let start = null;
     if (ref) {
       const { e, ...bad } = this.find(ref);
@@ -119,7 +120,7 @@ Object.assign(eyes, {
     return { before, after: Math.round(across ? scrollLeft(area) : scrollTop(area)), most, next: this.registry.next };
   },
   files(next, ref, files) {
-    this.registry.next = next;
+    this.registry.begin(next);
     const { e, ...bad } = this.find(ref);
     return { ...(e ? this.filed(e, files) : bad), next: this.registry.next };
   },
@@ -137,7 +138,7 @@ Object.assign(eyes, {
     return { set: true };
   },
   focus(next, ref) {
-    this.registry.next = next;
+    this.registry.begin(next);
     const { e, ...bad } = this.find(ref);
     if (!e) return { ...bad, next: this.registry.next };
     const why = hiddenWhy(e) || (disabled(e) ? "it is disabled" : "");
@@ -174,9 +175,14 @@ Object.assign(eyes, {
   observe() {
     this.changes = 0;
     this.left = -Infinity;
+    this.coming = new Map();
     const observer = new MutationObserver((list) => {
       this.changes += list.length;
+      // What a document holds from the beginning has come when it is whole.
+      if (readyState(document) === "complete") for (const { addedNodes } of list) addedNodes.forEach(this.expect, this);
     });
+    for (const type of ["load", "error"])
+      document.addEventListener(type, (event) => this.coming.delete(event.target), true);
     const whole = { subtree: true, childList: true, attributes: true, characterData: true };
     observer.observe(document, whole);
     this.registry.watch = (root) => {
@@ -191,6 +197,17 @@ Object.assign(eyes, {
       });
     }
   },
+  expect(node) {
+    if (nodeType(node) !== 1) return;
+    for (const e of [node, ...all(node, LOADED)]) if (matches(e, LOADED)) this.coming.set(e, performance.now());
+  },
+  // Scripts and style sheets that were put in so lately that the gateway may not know of them yet, or that it has sent
+  // since it was asked last. Some never come (a script that was moved), so neither is waited for any longer.
+  awaited() {
+    const now = performance.now();
+    for (const [e, since] of this.coming) if (!connected(e) || now - since > 10000) this.coming.delete(e);
+    return [...this.coming.values()].some((since) => now - since < 300 || now - this.asked < 100);
+  },
   // Soon after a page wants to leave, the browser knows of it and waits by itself; or it will stay (an attachment, mailto).
   leaving() {
     return performance.now() - this.left < 300;
@@ -199,18 +216,20 @@ Object.assign(eyes, {
     return (
       this.registry.news() === 0 &&
       !this.leaving() &&
+      !this.awaited() &&
       readyState(document) === "complete" &&
       !Array.prototype.some.call(imagesOf(document), pending) &&
       !animationsOf(document).some(moving)
     );
   },
   async rested(next, cap) {
-    await this.settle(cap);
-    return this.look(next);
+    const said = await this.settle(cap);
+    return { ...this.look(next), said };
   },
   // Resolves with "quiet", or with what is still going on after `cap` ms.
   async settle(cap) {
-    const end = performance.now() + cap,
+    this.asked = performance.now();
+    const end = this.asked + cap,
       turn = () =>
         new Promise((next) => {
           const c = new MessageChannel();

@@ -76,10 +76,10 @@ class WindowSession(Session):
 
     def _after(self, act: Callable[[], Done]) -> ToolResult:
         """Act, and show what there is to see afterwards."""
-        done = act()
+        done = self._window.shown(act)
         self._require_sites()
         former = self._seen if self._view.mode == "diff" else None
-        now = self._look()
+        self._seen = now = done.seen or self._window.look()
         return ToolResult("\n".join(part for part in (done.note, now.diff(former, self._view.chars)) if part))
 
     def _look(self) -> Snapshot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,32 @@ def test_a_window_is_looked_at_and_acted_on(open_pages: Open) -> None:
     assert window.look().lines == ('[e1] button "Buy"',)
     assert window.click("e1").note == ""
     assert window.look().lines == ('[e1] button "Bought" focused',)
+
+
+def test_an_action_shows_where_it_ends_where_that_is_asked_for(open_pages: Open) -> None:
+    window = open_pages({"/": "<button onclick=\"this.textContent='Bought'; setTimeout(alert, 9)\">Buy</button>"})
+    assert window.click('button "Buy"').seen is None
+    window.handle_dialog(accept=True)
+    assert window.shown(lambda: window.press("a")).seen.lines == ('[e1] button "Bought" focused',)
+    done = window.shown(lambda: window.click("e1"))
+    assert done.note.startswith("a dialog opened")
+    assert done.seen.lines[0].startswith("(a dialog is open")
+
+
+def test_a_look_that_came_too_soon_takes_no_references(open_pages: Open) -> None:
+    add = (
+        "document.body.insertAdjacentHTML('beforeend', '<button id=soon>Soon gone</button>');"
+        "document.body.append(Object.assign(document.createElement('script'), { src: '/more.js' }))"
+    )
+    more = "document.getElementById('soon').outerHTML = '<button>New</button>'"
+
+    async def later(scope: object) -> tuple[int, dict[str, str], str]:
+        await asyncio.sleep(0.5)
+        return 200, {}, more
+
+    window = open_pages({"/": f'<button onclick="{add}">Go</button>', "/more.js": later})
+    shown = window.shown(lambda: window.click('button "Go"')).seen
+    assert shown.lines == ('[e1] button "Go" focused', '[e2] button "New"')
 
 
 def test_a_form_is_filled_and_sent(open_pages: Open) -> None:

@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from agent_envs.browser import _hands as hands
+from agent_envs.errors import ToolFailed
 
 Read = Callable[..., Any]
 
@@ -20,6 +23,29 @@ def test_a_click_waits_for_what_hovering_changes(read: Read) -> None:
     )
     page.do(hands.click, 'button "Menu"')
     assert page.js("document.title") == "open"
+
+
+def test_a_press_that_hovering_leads_astray_is_kept_from_the_page(read: Read) -> None:
+    page = read(
+        "<button id=b style='position:relative'>Menu</button><script>let n = 0;"
+        "b.onmouseenter = () => { b.style.left = (n = 200 - n) + 'px' };"
+        "for (const type of ['pointerdown', 'mousedown', 'mouseup', 'click', 'dblclick', 'contextmenu'])"
+        "addEventListener(type, () => { document.title += type }, true)</script>"
+    )
+    with pytest.raises(ToolFailed, match="evades the mouse"):
+        page.do(hands.click, 'button "Menu"')
+    assert page.js("document.title") == ""
+
+
+def test_a_page_is_told_of_each_press_once(read: Read) -> None:
+    page = read(
+        "<button id=b>A</button><script>told = []; for (const type of ['mousedown', 'mouseup', 'click', 'auxclick',"
+        "'dblclick', 'contextmenu']) b.addEventListener(type, (event) => { told.push(type) })</script>"
+    )
+    page.do(hands.click, 'button "A"', double=True)
+    assert page.js("told") == ["mousedown", "mouseup", "click", "mousedown", "mouseup", "click", "dblclick"]
+    page.do(hands.click, 'button "A"', button="right")
+    assert page.js("told")[7:] == ["mousedown", "contextmenu", "mouseup", "auxclick"]
 
 
 def test_what_is_scrolled_out_of_its_box_is_scrolled_back_before_a_click(read: Read) -> None:

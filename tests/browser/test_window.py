@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from agent_envs.browser import BrowserOptions, Window, open_window
-from agent_envs.browser._loop import call
+from agent_envs.browser._loop import call, shelf
 from agent_envs.errors import ConfigError, SandboxDied, SandboxUnavailable, ToolFailed
 
 
@@ -32,6 +34,28 @@ def click(window: Window, x: float = 20, y: float = 20) -> str:
 def button(script: str) -> str:
     """A page that is one button."""
     return f'<body style="margin:0"><button style="width:400px;height:400px" onclick="{script}">Do</button>'
+
+
+def test_a_window_kept_ready_is_as_untouched_as_a_new_one(open_pages) -> None:
+    told = "[history.length, Math.random(), Date.now(), name, document.referrer, innerWidth, innerHeight, document.hasFocus()]"
+    pages = {"/": f"<button>A</button><p id=p></p><script>p.textContent = {told}.join()</script>"}
+    new = open_pages(pages, ready=0)
+    open_pages(pages)
+    call(until_ready(), timeout_s=100)
+    kept = open_pages(pages, start="")
+    assert (kept.look().lines, urls(kept), kept.gateway.log) == ((), ["about:blank"], [])
+    kept.navigate("http://a.test/")
+    assert kept.look().full() == new.look().full()
+    with pytest.raises(ToolFailed, match="no later page"):
+        kept.go_forward()
+    kept.go_back()
+    assert urls(kept) == ["about:blank"]
+
+
+async def until_ready() -> None:
+    """Until a window of every pool is ready."""
+    while not all(pool.made for pool in shelf()["pools"].values() if pool.options.ready):
+        await asyncio.sleep(0.01)
 
 
 def test_an_address_may_be_written_as_people_write_it(open_pages) -> None:
