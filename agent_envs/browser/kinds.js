@@ -208,22 +208,37 @@ const cell = (w, e, at, role) => {
   return undefined;
 };
 
-// A drawing without a name is described by its shapes: kind, colour, size and place.
+// The controls in a drawing are told as anywhere else. One without a name is described by its other shapes as well:
+// kind, colour, size and place.
 const drawing = (w, e, tag, style, at) => {
   const name = nameOf(e, tag, "img");
   const acts = clickable(w, e, tag, style, at);
-  const shapes = name ? [] : [...all(e, [...SHAPES].join(","))];
-  if (name || shapes.length > MOST_SHAPES || !shapes.length || (at.pointer && !acts) || box(e).width < 40)
+  const drawn = (part) => getComputedStyle(part).display !== "none" && getComputedStyle(part).visibility === "visible";
+  const controls = [...all(e, "[role],a")].filter((part) => CONTROLS.has(roleOf(part, tagOf(part))) && drawn(part));
+  let shapes = name ? [] : [...all(e, [...SHAPES].join(","))];
+  if (shapes.length > MOST_SHAPES || (at.pointer && !acts) || box(e).width < 40) shapes = [];
+  shapes = shapes.filter((shape) => drawn(shape) && !controls.some((part) => within(shape, part)));
+  if (!shapes.length && !controls.length)
     return name || acts ? w.piece(line(w, e, tag, "img", name, acts, name ? "" : size(e))) : undefined;
+  const parts = new Set([...controls, ...shapes]);
   return w.nested(
-    line(w, e, tag, "drawing", "", true, size(e)),
+    line(w, e, tag, name ? "img" : "drawing", name, acts || !name, name ? "" : size(e)),
     () => {
       const origin = box(e);
-      for (const shape of shapes)
-        if (getComputedStyle(shape).display !== "none") (w.piece(shape_line(w, shape, origin)), w.flat || w.flush());
+      for (const part of all(e, "*")) {
+        if (!parts.has(part)) continue;
+        w.piece(controls.includes(part) ? part_line(w, part) : shape_line(w, part, origin));
+        if (!w.flat) w.flush();
+      }
     },
-    false,
+    controls.length > 0,
   );
+};
+const part_line = (w, part) => {
+  const tag = tagOf(part),
+    role = roleOf(part, tag),
+    name = nameOf(part, tag, role);
+  return line(w, part, tag, role, name, true, name ? "" : size(part));
 };
 const shape_line = (w, shape, origin) => {
   const tag = tagOf(shape),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agent_envs.browser import _hands as hands
 from agent_envs.browser._hands import click
 
 Read = Callable[..., Any]
@@ -157,6 +158,21 @@ def test_shapes_are_described(read: Read) -> None:
         "<svg width=100 height=100><circle cx=20 cy=20 r=10 fill=red /><rect x=50 y=50 width=20 height=20 fill=blue /></svg>"
     ).text()
     assert text == "[e1] drawing 100x100\n  [e2] circle red 20x20 at 10,10\n  [e3] rect blue 20x20 at 50,50"
+
+
+def test_the_controls_in_a_drawing_are_controls(read: Read) -> None:
+    page = read(
+        "<svg width=100 height=100><g role=button aria-label=Dot tabindex=0 onclick=\"document.title='ok'\"><circle r=9 cx=9"
+        " cy=9 /></g><rect width=9 height=9 x=50 /><a href=#x><text y=60>Go</text></a></svg>"
+        "<svg width=100 height=100 aria-label=Map><path role=checkbox aria-checked=true aria-label=France d='M1 1L50 50V1'/>"
+        "<path d='M1 1L9 9'/></svg>"
+    )
+    assert page.text().splitlines() == [
+        *["[e1] drawing 100x100", '  [e2] button "Dot"', "  [e3] rect black 9x9 at 50,0", '  [e4] link "Go" -> #x'],
+        *['img "Map"', '  [e5] checkbox "France" checked'],
+    ]
+    page.do(hands.click, 'button "Dot"')
+    assert page.js("document.title") == "ok"
 
 
 def test_a_reference_stays_with_its_element(read: Read) -> None:
