@@ -36,6 +36,26 @@ const pointsIn = (e) => {
   return points;
 };
 
+// The coordinates of an area are those of its image's content: of a circle or rectangle the middle, of a polygon the
+// middle of its corners, and what lies between that and each of them.
+const pointsOfArea = (e, image) => {
+  const b = box(image),
+    style = getComputedStyle(image),
+    left = b.left + parseFloat(style.borderLeftWidth) + parseFloat(style.paddingLeft),
+    top = b.top + parseFloat(style.borderTopWidth) + parseFloat(style.paddingTop);
+  const shape = (attr(e, "shape") || "rect").toLowerCase(),
+    at = (attr(e, "coords") || "").split(",").map(Number);
+  if (shape === "default") return pointsIn(image);
+  const corners = [];
+  for (let i = 0; i + 1 < at.length; i += 2) corners.push([at[i], at[i + 1]]);
+  if (!corners.length) return [];
+  const round = shape === "circle" || shape === "circ",
+    count = round ? 1 : corners.length;
+  const middle = [0, 1].map((axis) => corners.slice(0, count).reduce((sum, one) => sum + one[axis], 0) / count);
+  const between = round ? [] : corners.map((one) => [0, 1].map((axis) => (one[axis] + middle[axis]) / 2));
+  return [middle, ...between].map(([x, y]) => [left + x, top + y]);
+};
+
 Object.assign(eyes, {
   describe(e) {
     const tag = tagOf(e),
@@ -119,7 +139,7 @@ Object.assign(eyes, {
       if (hiddenWhy(place)) continue;
       if (over || !inView(box(place)))
         place.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
-      for (const [x, y] of pointsIn(place)) {
+      for (const [x, y] of tagOf(e) === "area" ? pointsOfArea(e, place) : pointsIn(place)) {
         const seen = hit(x, y);
         if (reaches(seen, place, e)) return { x, y };
         over ||= seen;

@@ -135,7 +135,9 @@ const structure = (w, e, tag, role, at) => {
     case "rowheader":
       return cell(w, e, at, role);
     case "img": {
-      const name = nameOf(e, tag, role);
+      const name = nameOf(e, tag, role),
+        areas = areasOf(e, tag);
+      if (areas.length) return mapped(w, e, tag, name, areas);
       return name ? w.piece(line(w, e, tag, role, name, false)) : content(w, e, at);
     }
     case "progressbar":
@@ -207,6 +209,26 @@ const cell = (w, e, at, role) => {
   if (sort && sort !== "none") w.piece(`sorted ${sort === "ascending" ? "up" : "down"}`);
   return undefined;
 };
+
+// An image in parts, each of which leads somewhere.
+const areasOf = (e, tag) => {
+  const named = tag === "img" && attr(e, "usemap")?.replace(/^#/, "");
+  const map = named && [...docAll(document, "map")].find((one) => attr(one, "name") === named);
+  return map ? [...all(map, "area[href],area[onclick],area[role]")] : [];
+};
+const mapped = (w, e, tag, name, areas) =>
+  w.nested(
+    line(w, e, tag, "img", name, false),
+    () => {
+      for (const area of areas) {
+        w.registry.stand_in.set(area, e);
+        const role = roleOf(area, "area") || "clickable";
+        w.piece(line(w, area, "area", role, nameOf(area, "area", role), true));
+        if (!w.flat) w.flush();
+      }
+    },
+    true,
+  );
 
 // The controls in a drawing are told as anywhere else. One without a name is described by its other shapes as well:
 // kind, colour, size and place.

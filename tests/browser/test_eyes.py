@@ -175,6 +175,21 @@ def test_the_controls_in_a_drawing_are_controls(read: Read) -> None:
     assert page.js("document.title") == "ok"
 
 
+def test_the_areas_of_an_image_are_told_and_reached(read: Read) -> None:
+    page = read(
+        "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=' usemap=#m alt=Plan width=100 height=100"
+        " style='border:5px solid;padding:3px'><map name=m>"
+        "<area coords=0,0,40,40 href=#a alt=Hall><area shape=circle coords=80,80,15 href=#b alt=Tower>"
+        "<area shape=poly coords=60,0,100,0,100,40 href=#c alt=Garden><area coords=1,1,2,2 alt=Nothing></map>"
+    )
+    assert page.text().splitlines() == [
+        *['img "Plan"', '  [e1] link "Hall" -> #a', '  [e2] link "Tower" -> #b', '  [e3] link "Garden" -> #c'],
+    ]
+    for name, target in (("Hall", "#a"), ("Tower", "#b"), ("Garden", "#c")):
+        page.do(hands.click, f'link "{name}"')
+        assert page.js("location.hash") == target
+
+
 def test_a_reference_stays_with_its_element(read: Read) -> None:
     page = read("<div id=box><button>A</button><button id=b>B</button></div>")
     assert page.text() == '[e1] button "A"\n[e2] button "B"'
