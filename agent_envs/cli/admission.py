@@ -45,15 +45,15 @@ class Suite(Protocol):
     def __len__(self) -> int: ...
 
     def run(self) -> Iterator[Any]:
-        """Play one after the other."""
+        """Play them."""
 
 
 @runtime_checkable
 class Attackable(Protocol):
     """An environment that brings attacks on itself."""
 
-    def attack_suite(self, *, trust: tuple[str, ...], only: tuple[str, ...]) -> Suite:
-        """The attacks to play."""
+    def attack_suite(self, *, trust: tuple[str, ...], only: tuple[str, ...], jobs: int) -> Suite:
+        """The attacks to play, `jobs` of them at the same time."""
 
 
 @click.command()
@@ -113,6 +113,7 @@ def validate(
     help="Kinds of verdict to attack; default: all, of which the first is the one that counts.",
 )
 @click.option("--only", multiple=True, help="Only the attack of this name; may be given several times.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="How many at the same time.")
 @click.option("--all", "show_all", is_flag=True, help="Show every attack, not only those that were judged wrongly.")
 @set_option
 @json_option
@@ -120,6 +121,7 @@ def attack(
     env_id: str,
     trust: tuple[str, ...],
     only: tuple[str, ...],
+    jobs: int,
     show_all: bool,
     settings: tuple[str, ...],
     as_json: bool,
@@ -128,7 +130,7 @@ def attack(
     env = make_env(env_id, read_settings(settings))
     if not isinstance(env, Attackable):
         raise ConfigError(f"{env_id} brings no attacks; `agent-envs selftest` attacks the sandbox itself")
-    suite = env.attack_suite(trust=trust, only=only)
+    suite = env.attack_suite(trust=trust, only=only, jobs=jobs)
     results = []
     with progress(f"attacks on {env_id}", len(suite), quiet=as_json) as advance:
         for result in suite.run():

@@ -118,11 +118,11 @@ class SweEnv(AgentEnv):
         leaks = look_through(swe, engine, engine.build(with_fresh_history(swe.recipe)))
         return replace(certificate, problems=(*certificate.problems, *leaks))
 
-    def attack_suite(self, *, trust: tuple[str, ...] = (), only: tuple[str, ...] = ()) -> AttackSuite:
+    def attack_suite(self, *, trust: tuple[str, ...] = (), only: tuple[str, ...] = (), jobs: int = 1) -> AttackSuite:
         """Attacks on this environment's verdicts; `trust` names the kinds of verdict, all of them by default."""
         from agent_envs.envs.swe.attacks.suite import AttackSuite
 
-        return AttackSuite(sandbox=self._sandbox, trust=trust or TRUST, only=only)
+        return AttackSuite(sandbox=self._sandbox, trust=trust or TRUST, only=only, jobs=jobs)
 
     def close(self) -> None:
         """Release everything; idempotent, and safe at any moment."""

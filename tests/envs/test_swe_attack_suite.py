@@ -7,7 +7,7 @@ from agent_envs.envs.swe.attacks import catalogue, honest
 from agent_envs.envs.swe.attacks.suite import AttackSuite
 
 from agent_envs.artifact import Outcome
-from agent_envs.errors import SandboxUnavailable, TaskError
+from agent_envs.errors import ConfigError, SandboxUnavailable, TaskError
 from agent_envs.sandboxes.engines import EngineLease
 
 
@@ -29,7 +29,10 @@ def kind() -> str:
 
 
 def test_weaker_verdicts_are_fooled_by_what_the_sealed_one_withstands(kind: str) -> None:
-    for result in AttackSuite(sandbox=kind, only=("equal to everything", "every report says passed")).run():
+    names = ("equal to everything", "every report says passed")
+    results = [*AttackSuite(sandbox=kind, only=names, jobs=2).run()]
+    assert {result.name for result in results} == {*names}
+    for result in results:
         assert result.right("sealed"), result
         assert result.outcomes["exit_code"] is result.outcomes["report"] is Outcome.RESOLVED
 
@@ -39,6 +42,14 @@ def test_an_unknown_attack_is_refused() -> None:
         AttackSuite(only=("politeness",))
 
 
-def test_honest_work_is_not_rejected(kind: str) -> None:
-    names = tuple(one.name for one in honest()[::8])
-    assert all(one.right("sealed") for one in AttackSuite(sandbox=kind, trust=("sealed",), only=names).run())
+@pytest.mark.parametrize("jobs", [0, True, "2"])
+def test_a_number_of_jobs_that_cannot_be_meant_is_refused(jobs: object) -> None:
+    with pytest.raises(ConfigError, match="jobs is"):
+        AttackSuite(jobs=jobs)  # type: ignore[arg-type]
+
+
+def test_honest_work_is_not_rejected_and_told_in_the_order_of_the_suite(kind: str) -> None:
+    names = [one.name for one in honest()[::8]]
+    results = [*AttackSuite(sandbox=kind, trust=("sealed",), only=tuple(names), jobs=2).run()]
+    assert [result.name for result in results] == names
+    assert all(result.right("sealed") for result in results)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 
 from agent_envs.envs.swe.attacks.attack import Attack, Honest
 from agent_envs.envs.swe.attacks.catalogue import catalogue, honest
@@ -17,7 +19,7 @@ from agent_envs.verifiers.swe.verifier import TRUST, SweVerifier
 
 from agent_envs.artifact import Outcome
 from agent_envs.episode import Episode
-from agent_envs.errors import TaskError
+from agent_envs.errors import ConfigError, TaskError
 from agent_envs.sandboxes.engines import EngineLease
 from agent_envs.sandboxes.images import ImageEngine
 from agent_envs.tasks import Task, TaskSet
@@ -54,11 +56,17 @@ class AttackSuite:
         sandbox: The engine, see `SweEnv`.
         trust: The kinds of verdict to ask for.
         only: Names of attacks and honest solutions; none means all.
+        jobs: How many are played at the same time.
     """
 
-    def __init__(self, *, sandbox: str = "auto", trust: tuple[str, ...] = TRUST, only: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, *, sandbox: str = "auto", trust: tuple[str, ...] = TRUST, only: tuple[str, ...] = (), jobs: int = 1
+    ) -> None:
+        if type(jobs) is not int or jobs < 1:
+            raise ConfigError(f"jobs is {jobs!r}; expected a whole number of at least 1")
         self._trust = trust
         self._sandbox = sandbox
+        self._jobs = jobs
         known: list[Attack | Honest] = [*catalogue(), *honest()]
         unknown = set(only) - {one.name for one in known}
         if unknown:
@@ -69,25 +77,27 @@ class AttackSuite:
         return len(self._chosen)
 
     def run(self) -> Iterator[Attacked]:
-        """Play one after the other, each in an episode of its own."""
+        """Play each in an episode of its own; what came of it is told in their order."""
         lease = EngineLease(self._sandbox)
-        tasks = [_admitted(name, lease.engine()) for name in TARGETS]
-        env = SweEnv(task_set=TaskSet.of("attacks", tasks), sandbox=self._sandbox, max_steps=100, command_seconds=20.0)
-        weaker = {trust: SweVerifier(lease.engine, trust=trust) for trust in self._trust if trust != "sealed"}
-        by_name = dict(zip(TARGETS, tasks, strict=True))
+        attacked = [name for name in TARGETS if any(one.target == name for one in self._chosen)]
+        envs: list[SweEnv] = []
         try:
-            for one in self._chosen:
-                task = by_name[one.target]
-                episode, leaked = _played(env, one, task.id)
-                outcomes = {"sealed": episode.outcome or Outcome.ERROR}
-                for trust, verifier in weaker.items():
-                    outcomes[trust] = Outcome.ERROR
-                    if episode.artifact is not None:
-                        outcomes[trust] = verify_safely(verifier, task, episode.artifact).outcome
-                yield _attacked(one, outcomes, why=episode.why, leaked=leaked)
+            engine = lease.engine()
+            with ThreadPoolExecutor(self._jobs) as threads:
+                tasks = dict(zip(attacked, threads.map(lambda name: _admitted(name, engine), attacked), strict=True))
+                envs += (self._env(TaskSet.of("attacks", [*tasks.values()])) for _ in range(self._jobs))
+                free: SimpleQueue[SweEnv] = SimpleQueue()
+                for env in envs:
+                    free.put(env)
+                weaker = {trust: SweVerifier(lease.engine, trust=trust) for trust in self._trust if trust != "sealed"}
+                yield from threads.map(lambda one: _attacked(one, tasks[one.target], free, weaker), self._chosen)
         finally:
-            env.close()
+            for env in envs:
+                env.close()
             lease.release()
+
+    def _env(self, tasks: TaskSet) -> SweEnv:
+        return SweEnv(task_set=tasks, sandbox=self._sandbox, max_steps=100, command_seconds=20.0)
 
 
 def _admitted(name: str, engine: ImageEngine) -> Task:
@@ -95,6 +105,23 @@ def _admitted(name: str, engine: ImageEngine) -> Task:
     if name not in _tasks:
         _tasks[name] = to_task(admit(target(name), engine, repeats=1).applied_to(target(name)))
     return _tasks[name]
+
+
+def _attacked(
+    one: Attack | Honest, task: Task, free: SimpleQueue[SweEnv], weaker: Mapping[str, SweVerifier]
+) -> Attacked:
+    """Play it in whichever environment is free, and ask the weaker verifiers too."""
+    env = free.get()
+    try:
+        episode, leaked = _played(env, one, task.id)
+    finally:
+        free.put(env)
+    outcomes = {"sealed": episode.outcome or Outcome.ERROR}
+    for trust, verifier in weaker.items():
+        outcomes[trust] = Outcome.ERROR
+        if episode.artifact is not None:
+            outcomes[trust] = verify_safely(verifier, task, episode.artifact).outcome
+    return _told(one, outcomes, why=episode.why, leaked=leaked)
 
 
 def _played(env: SweEnv, one: Attack | Honest, task_id: str) -> tuple[Episode, str]:
@@ -114,7 +141,7 @@ def _played(env: SweEnv, one: Attack | Honest, task_id: str) -> tuple[Episode, s
     return env.episode, leaked
 
 
-def _attacked(one: Attack | Honest, outcomes: dict[str, Outcome], *, why: str, leaked: str) -> Attacked:
+def _told(one: Attack | Honest, outcomes: dict[str, Outcome], *, why: str, leaked: str) -> Attacked:
     if isinstance(one, Honest):
         return Attacked(
             name=one.name,
