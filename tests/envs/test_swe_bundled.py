@@ -1,4 +1,4 @@
-"""Every bundled repository task on every engine: solved by its reference, and by nothing else; as certified."""
+"""Every bundled repository task: solved by its reference, and by nothing else; as certified; on every engine."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from agent_envs.errors import SandboxUnavailable
 from agent_envs.sandboxes.engines import EngineLease
 from agent_envs.tools import ToolCall
 
-pytestmark = pytest.mark.slow
 TASKS = [task.id for task in load_task_set("mini")]
+FIRST = {task.partition("/")[0]: task for task in reversed(TASKS)}.values()
+"""One of each repository."""
+RARER = {task: pytest.mark.slow if task in FIRST else pytest.mark.exhaustive for task in TASKS}
+"""For what is dear and hardly differs between the tasks of a repository."""
 
 
-@pytest.fixture(scope="module", params=["docker", "namespaces"])
+@pytest.fixture(scope="module")
 def env(request: pytest.FixtureRequest) -> Iterator[SweEnv]:
     lease = EngineLease(request.param)
     try:
@@ -45,12 +48,20 @@ def score(env: SweEnv, task_id: str, calls: Sequence[ToolCall]) -> float:
     return float(info["score"])
 
 
-@pytest.mark.parametrize("task_id", TASKS)
+@pytest.mark.parametrize(
+    ("env", "task_id"),
+    [
+        *(pytest.param("namespaces", task, marks=pytest.mark.slow) for task in TASKS),
+        *(pytest.param("docker", task, marks=RARER[task]) for task in TASKS),
+    ],
+    indirect=["env"],
+)
 def test_the_reference_solves_it_and_doing_nothing_does_not(env: SweEnv, task_id: str) -> None:
     assert score(env, task_id, env.tasks.task(task_id).solution) == 1.0
     assert score(env, task_id, ()) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ["namespaces"], indirect=True)
 @pytest.mark.parametrize("task_id", TASKS)
 def test_no_wrong_solution_solves_it(env: SweEnv, task_id: str) -> None:
@@ -59,13 +70,10 @@ def test_no_wrong_solution_solves_it(env: SweEnv, task_id: str) -> None:
     assert [score(env, task_id, calls) for calls in wrong] == [0.0] * len(wrong)
 
 
-@pytest.mark.parametrize("task_id", TASKS)
-def test_its_certificate_tells_the_truth(task_id: str) -> None:
-    env = SweEnv()
-    try:
-        found = env.certify(task_id, repeats=1)
-    finally:
-        env.close()
+@pytest.mark.parametrize("env", ["namespaces"], indirect=True)
+@pytest.mark.parametrize("task_id", [pytest.param(task, marks=RARER[task]) for task in TASKS])
+def test_its_certificate_tells_the_truth(env: SweEnv, task_id: str) -> None:
+    found = env.certify(task_id, repeats=1)
     written = (bundled() / "certificates" / f"{task_id.replace('/', '--')}.json").read_bytes()
     told = msgspec.json.decode(written, type=Certificate)
     assert (found.problems, found.uncontrolled, found.flaky) == ((), (), {})
@@ -76,6 +84,7 @@ def test_its_certificate_tells_the_truth(task_id: str) -> None:
     assert all(found.wrong.values())
 
 
+@pytest.mark.slow
 def test_every_task_has_at_least_two_wrong_solutions() -> None:
     for task in load_task_set("mini"):
         assert len(from_task(task).wrong) >= 2
