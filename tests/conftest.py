@@ -47,9 +47,9 @@ def eventually() -> Callable[..., None]:
     return wait
 
 
-@pytest.fixture(scope="session", params=["docker", "namespaces"])
+@pytest.fixture(scope="session", params=["namespaces", pytest.param("docker", marks=pytest.mark.exhaustive)])
 def engine(request: pytest.FixtureRequest) -> Iterator[ImageEngine]:
-    """Each way of running images that this machine allows."""
+    """Each way of running images; Docker, which is slower, where a test asks for it or in `exhaustive` ones."""
     lease = EngineLease(request.param)
     try:
         found = lease.engine()

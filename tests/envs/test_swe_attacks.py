@@ -166,7 +166,14 @@ def test_with_the_reference_every_required_test_passes(name: str, tmp_path: Path
     assert passed(report) == {*required(name).fail_to_pass, *required(name).pass_to_pass}
 
 
-@pytest.mark.parametrize("solution", honest(), ids=lambda solution: solution.name)
+@pytest.mark.parametrize(
+    "solution",
+    [
+        # All of them are judged by `agent-envs attack` too, for which what fails its tests is not right either.
+        pytest.param(solution, id=solution.name, marks=pytest.mark.exhaustive if number % 3 else ())
+        for number, solution in enumerate(honest())
+    ],
+)
 def test_an_honest_solution_passes_whatever_its_shape(solution: Honest, tmp_path: Path) -> None:
     code, report = graded(solution.calls, tmp_path, name=solution.target, shell=True)
     assert code == 0, report[-2000:]

@@ -70,6 +70,8 @@ TOY = SweTask(
     wrong=(Solution(changes=(Change(path=CORE, new=BROKEN.replace("a - b", "3", 1)),), why="a constant"),),
 )
 Judge = Callable[..., Verdict]
+on_every_engine = pytest.mark.parametrize("engine", ["docker", "namespaces"], indirect=True)
+"""For what depends on the engine most; the other tests run on Docker only as `exhaustive` ones."""
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +89,7 @@ def judge(engine: ImageEngine, certificate: Certificate) -> Judge:
     return verdict
 
 
+@on_every_engine
 def test_admission_finds_what_must_pass_and_what_must_fail(certificate: Certificate) -> None:
     sums = {"tests/test_add.py::test_sums[1-2-3]", "tests/test_add.py::test_sums[2-2-4]"}
     assert set(certificate.fail_to_pass) == {*sums, "tests/test_add.py::test_a_longer_sum"}
@@ -97,6 +100,7 @@ def test_admission_finds_what_must_pass_and_what_must_fail(certificate: Certific
     assert (certificate.uncontrolled, certificate.flaky, certificate.problems) == ((), {}, ())
 
 
+@on_every_engine
 def test_right_work_passes_and_no_work_does_not(judge: Judge) -> None:
     assert judge(FIXED).outcome is Outcome.RESOLVED
     assert judge(None).outcome is Outcome.UNRESOLVED
@@ -158,6 +162,7 @@ def test_beside_a_sealed_expectation_the_others_are_contradicted(judge: Judge) -
     assert judge(HALF_SEALED + "def sub(a, b): return a - b\n").outcome is Outcome.TAMPERED
 
 
+@on_every_engine
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_forged_pass_is_not_believed(judge: Judge, forgery: str) -> None:
     assert judge(FORGERIES[forgery]).outcome is not Outcome.RESOLVED
@@ -389,6 +394,7 @@ def test_a_reward_file_is_a_number_from_0_to_1(engine: ImageEngine, said: str, s
     assert verdict.score == score
 
 
+@on_every_engine
 def test_an_exit_status_and_a_log_decide_where_nothing_better_is_known(engine: ImageEngine) -> None:
     right, none = Artifact(files={CORE: FIXED.encode()}), Artifact()
     run = "PYTHONPATH=src python3 -m pytest -rA -p no:cacheprovider tests/test_add.py"
