@@ -18,8 +18,7 @@ from agent_envs.tasks import Task, TaskSet
 KINDS = sorted(shop.TEMPLATES)
 SEEDS = range(3)
 USUAL = {(kind, LEVELS[place % 3], 0) for place, kind in enumerate(KINDS)}
-"""What is played every time; the others are `slow`, those of other seeds `exhaustive`."""
-RARER = (pytest.mark.slow, pytest.mark.exhaustive)
+"""What is played every time; the other levels and seeds are `exhaustive`."""
 CASES = [(kind, level, seed) for kind in KINDS for level in LEVELS for seed in SEEDS]
 
 
@@ -51,7 +50,7 @@ def score(env: WebEnv, name: str, calls: Calls) -> float:
 
 @pytest.mark.parametrize(
     ("kind", "level", "seed"),
-    [case if case in USUAL else pytest.param(*case, marks=RARER[case[2] > 0]) for case in CASES],
+    [case if case in USUAL else pytest.param(*case, marks=pytest.mark.exhaustive) for case in CASES],
 )
 def test_a_task_is_solved_by_its_solution_and_by_no_slip(env: WebEnv, kind: str, level: str, seed: int) -> None:
     played = task(kind, level, seed)
