@@ -179,7 +179,7 @@ def test_an_honest_solution_passes_whatever_its_shape(solution: Honest, tmp_path
     assert code == 0, report[-2000:]
 
 
-@pytest.mark.parametrize("name", [*FOOLS, *(pytest.param(name, marks=pytest.mark.slow) for name in FOOLS_TOO)])
+@pytest.mark.parametrize("name", [*FOOLS, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in FOOLS_TOO)])
 def test_a_grader_that_trusts_an_exit_code_falls_for(name: str, tmp_path: Path) -> None:
     attack = BY_NAME[name]
     assert attack.in_the_patch
