@@ -40,8 +40,7 @@ def test_a_window_kept_ready_is_as_untouched_as_a_new_one(open_pages) -> None:
     told = "[history.length, Math.random(), Date.now(), name, document.referrer, innerWidth, innerHeight, document.hasFocus()]"
     pages = {"/": f"<button>A</button><p id=p></p><script>p.textContent = {told}.join()</script>"}
     new = open_pages(pages, ready=0)
-    open_pages(pages)
-    call(until_ready(), timeout_s=100)
+    call(until_ready(open_pages(pages)), timeout_s=100)
     kept = open_pages(pages, start="")
     assert (kept.look().lines, urls(kept), kept.gateway.log) == ((), ["about:blank"], [])
     kept.navigate("http://a.test/")
@@ -52,9 +51,11 @@ def test_a_window_kept_ready_is_as_untouched_as_a_new_one(open_pages) -> None:
     assert urls(kept) == ["about:blank"]
 
 
-async def until_ready() -> None:
-    """Until a window of every pool is ready."""
-    while not all(pool.made for pool in shelf()["pools"].values() if pool.options.ready):
+async def until_ready(window: Window) -> None:
+    """Until the next window like this one is ready."""
+    assert window._desk is not None
+    pool = shelf()["pools"][window._desk.options]
+    while not pool.made:
         await asyncio.sleep(0.01)
 
 
