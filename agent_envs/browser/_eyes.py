@@ -173,9 +173,13 @@ async def ask(view: View, method: str, *arguments: Any) -> Any:
 
 
 async def ask_numbered(view: View, numbers: Numbers, method: str, *arguments: Any) -> dict[str, Any]:
-    """`ask` of a method that may give references: it is told where to begin, and says where it ended."""
+    """`ask` of a method that may give references: it is told where to begin, and says where it ended.
+
+    It is told as well which of those that it gave have arrived here, since an answer may have been lost or forgotten.
+    """
     before = numbers.next
-    answer: dict[str, Any] = await ask(view, method, before, *arguments)
+    known = max((owned.stop for owned in view.owned), default=0)
+    answer: dict[str, Any] = await ask(view, method, [before, known], *arguments)
     numbers.next = max(before, int(answer.get("next", before)))
     if numbers.next > before:
         view.owned.append(range(before, numbers.next))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import math
 import mimetypes
 import re
@@ -103,9 +102,9 @@ async def _by_name(tab: Tab, seen: Sight, role: str, name: str) -> Found:
     raise ToolFailed(f"there is no {called} on the page{'; similar: ' + ', '.join(near[:5]) if near else ''}")
 
 
-async def _point(found: Found, *, able: bool = True, guarded: bool = False) -> tuple[float, float]:
-    """Where to press, in the window's coordinates; `guarded`: the page is not told of a press that lands elsewhere."""
-    answer = await found.ask("aim", able, guarded)
+async def _point(found: Found, *, able: bool = True) -> tuple[float, float]:
+    """Where to press, in the window's coordinates."""
+    answer = await found.ask("aim", able)
     return await _outwards(found, answer["x"], answer["y"])
 
 
@@ -123,43 +122,26 @@ async def click(
 ) -> None:
     """Click an element with the mouse."""
     held = _held(modifiers)
-    found = await locate(tab, element)
+    x, y = await _hovered(tab, await locate(tab, element))
     for key in held:
         await tab.page.keyboard.down(key)
     try:
-        await _press(tab, found, button=button, click_count=2 if double else 1)
+        await tab.page.mouse.click(x, y, button=button, click_count=2 if double else 1)
     finally:
         for key in held:
             await tab.page.keyboard.up(key)
 
 
-async def _press(tab: Tab, found: Found, **how: Any) -> None:
-    """Press where the element is; where the mouse has moved it or covered it by coming there, once it is back.
-
-    Waiting for what the mouse does before it presses would take a frame of the display each time: so the page is not
-    told of a press that lands elsewhere, and it is made again.
-    """
-    if found.view.parent is not None:
-        # In another frame than ours, where nothing can be kept from the page.
-        await tab.page.mouse.click(*await _hovered(tab, found), **how)
-        return
-    at: tuple[float, float] | None = await _point(found, guarded=True)
-    for pause in _HOVER_PAUSES_S:
-        if at is not None:
-            await tab.page.mouse.click(*at, **how)
-            if await ask(found.view, "landed"):
-                return
-        await asyncio.sleep(pause)
-        at = None
-        with contextlib.suppress(ToolFailed):
-            at = await _point(found, guarded=True)
-    await _point(found)
-    raise ToolFailed(f"cannot act on {found.called}: it evades the mouse")
-
-
 async def _hovered(tab: Tab, found: Found) -> tuple[float, float]:
-    """Where to press once the mouse is there: what it hovers over may move, or be covered, or load another picture."""
-    at = await _point(found)
+    """Where to press once the mouse is there: what it hovers over may move, or be covered, or load another picture.
+
+    A document in which nothing of that can be is not asked twice: the mouse is seen to come at the next frame of the
+    display, and a frame takes 17 ms.
+    """
+    answer = await found.ask("aim", True)
+    at = await _outwards(found, answer["x"], answer["y"])
+    if answer["calm"] and found.view.parent is None:
+        return at
     for pause in _HOVER_PAUSES_S:
         await tab.page.mouse.move(*at)
         await asyncio.sleep(pause)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _CHECK_S = 0.005
 _IDLE_CHECKS = 3
+_REHEARSAL_S = 5.0
 _PATIENCE_S = 0.5
 """A new window is begun while no window is being acted in, so that it slows nobody down; or after this many seconds."""
 
@@ -120,17 +121,22 @@ async def take(options: BrowserOptions) -> Blank:
 
 
 async def _rehearsed(blank: Blank, go_on: Callable[[], bool]) -> None:
-    from playwright.async_api import Error
-
+    """Rehearse in a window; one in which that does not come to an end soon is put away, and `SandboxDied` raised."""
+    tab = blank.tabs.front
+    rehearsal = asyncio.ensure_future(rehearse(tab, go_on=go_on))
+    rehearsal.add_done_callback(lambda task: task.cancelled() or task.exception())
+    gone = asyncio.ensure_future(tab.interrupted.wait())
+    done = False
     try:
-        async with blank.browser.watched():
-            await rehearse(blank.tabs.front, go_on=go_on)
-    except Error as error:
-        await blank.close()
-        raise SandboxDied(f"the browser shows no page: {str(error).partition(chr(10))[0]}") from error
-    except BaseException:
-        await blank.close()
-        raise
+        await asyncio.wait({rehearsal, gone}, timeout=_REHEARSAL_S, return_when=asyncio.FIRST_COMPLETED)
+        done = rehearsal.done() and rehearsal.exception() is None
+    finally:
+        gone.cancel()
+        rehearsal.cancel()
+        if not done:
+            await blank.close()
+    if not done:
+        raise SandboxDied("the browser has not shown a first page")
 
 
 async def _put_away(blank: Blank) -> None:

@@ -31,7 +31,7 @@ async def rehearse(tab: Tab, *, go_on: Callable[[], bool]) -> None:
         if go_on():
             await tab.cdp.send("Runtime.evaluate", {"expression": put})
         if go_on():
-            await ask((await sight(tab)).main, "rested", 1, _REST_MS)
+            await ask((await sight(tab)).main, "rested", [1, 0], _REST_MS)
     finally:
         await tab.page.goto(_BLANK)
 

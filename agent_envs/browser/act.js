@@ -10,12 +10,33 @@ const hiddenWhy = (e) => {
   if (!rendered(e) && getComputedStyle(e).display !== "contents") return "it is hidden";
   return getComputedStyle(e).visibility === "visible" ? "" : "it is invisible";
 };
-// What is done with the mouse at one point, in the order in which a page is told of it.
-const PRESSES = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
-const GUARDED_MS = 1000;
 // Whether a press on what lies at a point is one on the element.
 const reaches = (seen, place, e) =>
   seen && (within(seen, place) || within(seen, e) || (tagOf(seen) === "label" && seen.control === e));
+// Whether a document cannot tell where the mouse is before it presses, but by its colours: nobody listens to that, and no
+// style makes more of it. What cannot be read (a sheet of another origin, a shadow tree) might.
+const calm = (registry, e) => {
+  for (let p = e; p; p = above(p)) if (shadow(p) || rootOf(p) !== document) return false;
+  registry.news();
+  return !registry.hovers && !docFirst(document, HOVER_ATTRIBUTES) && sheets().every((sheet) => plain(sheet));
+};
+const HOVER_ATTRIBUTES = ["over", "enter", "out", "leave", "move"]
+  .flatMap((what) => [`[onmouse${what}]`, `[onpointer${what}]`])
+  .join(",");
+const PAINT =
+  /^(color|cursor|opacity|filter|fill|stroke|background|outline|transition|box-shadow|text-shadow|text-decoration|border-(top|right|bottom|left)-color|accent-color|caret-color)/;
+const sheets = () => [...document.styleSheets, ...document.adoptedStyleSheets];
+const plain = (sheet) => {
+  try {
+    return [...sheet.cssRules].every(unmoved);
+  } catch {
+    return false;
+  }
+};
+const unmoved = (rule) =>
+  (!rule.style || !/:hover/.test(rule.selectorText ?? "") || [...rule.style].every((name) => PAINT.test(name))) &&
+  (!rule.styleSheet || plain(rule.styleSheet)) &&
+  (!rule.cssRules?.length || (!/:hover/.test(rule.selectorText ?? "") && [...rule.cssRules].every(unmoved)));
 const inView = (b) => b.top >= 0 && b.left >= 0 && b.bottom <= innerHeight && b.right <= innerWidth;
 const pointsIn = (e) => {
   const points = [];
@@ -93,36 +114,12 @@ Object.assign(eyes, {
       near,
     };
   },
-  // Where to press on an element; or why one cannot. `guarded`: a press that lands elsewhere is kept from the page.
-  aim(next, ref, able, guarded) {
+  // Where to press on an element, and whether nothing changes because the mouse comes there; or why one cannot.
+  aim(next, ref, able) {
     this.registry.begin(next);
     const found = this.find(ref);
     if (found.bad) return { ...found, next: this.registry.next };
-    this.aimed = guarded ? { e: found.e, until: performance.now() + GUARDED_MS, landed: null } : null;
-    return { ...this.aimAt(found.e, able), next: this.registry.next };
-  },
-  // Whether the press that was aimed at an element has reached it, as far as is known.
-  landed() {
-    const missed = this.aimed?.landed === false;
-    this.aimed = null;
-    return !missed;
-  },
-  guard() {
-    for (const type of PRESSES)
-      window.addEventListener(
-        type,
-        (event) => {
-          const { aimed } = this;
-          if (!aimed || !event.isTrusted || performance.now() > aimed.until) return;
-          // Not what is there now: that the mouse has left the element may have brought it back.
-          const seen = event.composedPath()[0];
-          aimed.landed ??= this.places(aimed.e).some((place) => reaches(seen, place, aimed.e));
-          if (aimed.landed) return;
-          event.preventDefault();
-          event.stopImmediatePropagation();
-        },
-        { capture: true, passive: false },
-      );
+    return { ...this.aimAt(found.e, able), calm: calm(this.registry, found.e), next: this.registry.next };
   },
   // What a press may be aimed at for the sake of an element: itself, what stands for it, its labels.
   places(e) {

@@ -36,13 +36,20 @@
     touchend: 1,
   };
   const HOVER = { __proto__: null, mouseenter: 1, mouseover: 1, pointerenter: 1 };
+  const MOVES = { __proto__: null };
+  for (const kind of ["mouse", "pointer"])
+    for (const what of ["over", "enter", "out", "leave", "move", "rawupdate"]) MOVES[kind + what] = 1;
+  let hovers = false;
   let heard = [];
   const note = (target, type) => {
     const kind = POINTER[type] ? 1 : HOVER[type] ? 2 : 0;
     if (kind) apply(push, heard, [[target, kind]]);
   };
   wrap(EventTarget.prototype, "addEventListener", (native, self, args) => {
-    if (typeof args[0] === "string" && self && self !== window && args[1]) note(self, args[0]);
+    if (typeof args[0] === "string" && args[1]) {
+      if (MOVES[args[0]]) hovers = true;
+      if (self && self !== window) note(self, args[0]);
+    }
     return apply(native, self, args);
   });
   for (const owner of [HTMLElement.prototype, SVGElement.prototype]) {
@@ -53,6 +60,21 @@
         __proto__: null,
         apply(target, self, args) {
           if (typeof args[0] === "function") note(self, type);
+          return apply(target, self, args);
+        },
+      });
+      Object.defineProperty(owner, "on" + type, { ...found, set });
+    }
+  }
+
+  for (const owner of [HTMLElement.prototype, SVGElement.prototype, Document.prototype, window]) {
+    for (const type in MOVES) {
+      const found = Object.getOwnPropertyDescriptor(owner, "on" + type);
+      if (!found || !found.set) continue;
+      const set = new Proxy(found.set, {
+        __proto__: null,
+        apply(target, self, args) {
+          hovers = true;
           return apply(target, self, args);
         },
       });
@@ -197,7 +219,7 @@
         }
       }
       const busy = apply(sizeOf, timers, []) + apply(sizeOf, frames, []) + max(0, requests);
-      apply(dispatch, window, [new Mouse(tell, { detail: 0, screenX: min(busy, 1000), screenY: min(requests, 1000) })]);
+      apply(dispatch, window, [new Mouse(tell, { detail: 0, screenX: min(busy, 1000), ctrlKey: hovers })]);
     },
   ]);
 

@@ -7,11 +7,14 @@ class Registry {
       ask,
       tell,
       next: 1,
+      last: 0,
+      turn: 0,
       refs: new WeakMap(),
       elements: new Map(),
       known: new Map(),
       listeners: new WeakMap(),
       anyone: false,
+      hovers: false,
       stand_in: new WeakMap(),
       busy: 0,
       roots: new WeakSet(),
@@ -22,6 +25,7 @@ class Registry {
   told(event) {
     if (event.detail === 0) {
       this.busy = event.screenX;
+      this.hovers = event.ctrlKey;
       return;
     }
     const e = event.relatedTarget || event.composedPath()[0];
@@ -39,19 +43,22 @@ class Registry {
   listens(e) {
     return this.listeners.get(e);
   }
-  // Numbers that were given and that Python does not know of are given again.
-  begin(next) {
-    for (let number = next; number < this.next; number++) {
-      const e = this.get("e" + number);
+  // Where numbers begin now, and where those end that are known to have been given here: what was given beyond that, by
+  // an answer that nobody heard, is taken back.
+  begin([next, known]) {
+    for (; this.last > known; this.last--) {
+      const e = this.get("e" + (this.last - 1));
       if (e) this.refs.delete(e);
-      this.elements.delete("e" + number);
+      this.elements.delete("e" + (this.last - 1));
     }
     this.next = next;
+    this.turn++;
   }
   ref(e) {
     let ref = this.refs.get(e);
     if (!ref) {
       ref = "e" + this.next++;
+      this.last = this.next;
       this.refs.set(e, ref);
       this.elements.set(ref, new WeakRef(e));
     }
@@ -120,11 +127,9 @@ const uncovered = () => {
 
 const eyes = {
   registry: null,
-  aimed: null,
   start(ask, tell) {
     this.registry = new Registry(ask, tell);
     this.observe();
-    this.guard();
     return this;
   },
   walk() {

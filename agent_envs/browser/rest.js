@@ -72,7 +72,8 @@ const whole = (ms) =>
   });
 // An image whose size is not known yet, and that is on its way: one that waits to be scrolled to is not.
 const pending = (image) => !image.complete && image.loading !== "lazy";
-const LOADED = "script[src]:not([type*=json]),link[rel~=stylesheet][href]";
+const LOADED =
+  "script[src]:is(:not([type]),[type=''],[type=module],[type*=javascript]),link[rel~=stylesheet][href]";
 const animationsOf = bound(Document.prototype.getAnimations);
 const moving = (animation) =>
   animation.playState === "running" &&
@@ -179,7 +180,11 @@ Object.assign(eyes, {
     const observer = new MutationObserver((list) => {
       this.changes += list.length;
       // What a document holds from the beginning has come when it is whole.
-      if (readyState(document) === "complete") for (const { addedNodes } of list) addedNodes.forEach(this.expect, this);
+      if (readyState(document) !== "complete") return;
+      for (const { addedNodes, attributeName, target } of list) {
+        addedNodes.forEach(this.expect, this);
+        if (attributeName === "src" || attributeName === "href") this.expect(target);
+      }
     });
     for (const type of ["load", "error"])
       document.addEventListener(type, (event) => this.coming.delete(event.target), true);
@@ -202,11 +207,11 @@ Object.assign(eyes, {
     for (const e of [node, ...all(node, LOADED)]) if (matches(e, LOADED)) this.coming.set(e, performance.now());
   },
   // Scripts and style sheets that were put in so lately that the gateway may not know of them yet, or that it has sent
-  // since it was asked last. Some never come (a script that was moved), so neither is waited for any longer.
+  // since it was asked last. Some never come (a script in a text that was put in), so neither is waited for any longer.
   awaited() {
     const now = performance.now();
-    for (const [e, since] of this.coming) if (!connected(e) || now - since > 10000) this.coming.delete(e);
-    return [...this.coming.values()].some((since) => now - since < 300 || now - this.asked < 100);
+    for (const [e, since] of this.coming) if (!connected(e) || now - since > 5000) this.coming.delete(e);
+    return [...this.coming.values()].some((since) => now - since < 200 || now - this.asked < 50);
   },
   // Soon after a page wants to leave, the browser knows of it and waits by itself; or it will stay (an attachment, mailto).
   leaving() {
@@ -222,9 +227,12 @@ Object.assign(eyes, {
       !animationsOf(document).some(moving)
     );
   },
+  // Where something else was asked meanwhile, nobody waits for this answer any more, and a look would number anew.
   async rested(next, cap) {
-    const said = await this.settle(cap);
-    return { ...this.look(next), said };
+    this.registry.begin(next);
+    const { turn } = this.registry,
+      said = await this.settle(cap);
+    return turn === this.registry.turn ? { ...this.look(next), said } : { said: "overtaken", next: next[0] };
   },
   // Resolves with "quiet", or with what is still going on after `cap` ms.
   async settle(cap) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,50 @@ def test_a_look_that_came_too_soon_takes_no_references(open_pages: Open) -> None
     window = open_pages({"/": f'<button onclick="{add}">Go</button>', "/more.js": later})
     shown = window.shown(lambda: window.click('button "Go"')).seen
     assert shown.lines == ('[e1] button "Go" focused', '[e2] button "New"')
+
+
+def test_a_look_that_nobody_waits_for_any_more_renames_nothing(open_pages: Open) -> None:
+    async def later(scope: object) -> tuple[int, dict[str, str], str]:
+        await asyncio.sleep(0.7)
+        return 200, {"content-type": "image/svg+xml"}, "<svg xmlns='http://www.w3.org/2000/svg'/>"
+
+    page = (
+        "<div id=ads></div><button onclick=\"document.title = 'bought'\">Buy</button><img src=/slow.svg><script>"
+        "const go = (n) => { ads.insertAdjacentHTML('afterbegin', `<button>Ad ${n}</button>`);"
+        "if (n < 6) setTimeout(go, 300, n + 1) }; onload = () => setTimeout(go, 100, 1)</script>"
+    )
+    window = open_pages({"/": "<a href=/p>P</a>", "/p": page, "/slow.svg": later}, settle_s=1.2)
+    shown = window.shown(lambda: window.click('link "P"')).seen
+    buy = next(line for line in shown.lines if "Buy" in line)
+    time.sleep(2)
+    window.click(buy.partition("]")[0] + "]")
+    assert window.evaluate("document.title") == "bought"
+
+
+def test_a_frame_gives_no_reference_twice(open_pages: Open) -> None:
+    async def later(scope: object) -> tuple[int, dict[str, str], str]:
+        await asyncio.sleep(0.8)
+        return (
+            200,
+            {},
+            "for (let i = 0; i < 3; i++) document.body.insertAdjacentHTML('afterbegin', '<button>M</button>')",
+        )
+
+    add = (
+        "setTimeout(() => { f.contentDocument.body.insertAdjacentHTML('beforeend', '<button>New</button>');"
+        "document.body.append(Object.assign(document.createElement('script'), { src: '/more.js' })) }, 50)"
+    )
+    window = open_pages(
+        {
+            "/": f'<button onclick="{add}">Go</button><iframe id=f src=/f></iframe>',
+            "/f": "<button>In</button>",
+            "/more.js": later,
+        }
+    )
+    window.look()
+    lines = window.shown(lambda: window.click('button "Go"')).seen.lines
+    given = [line.strip().partition("]")[0] for line in lines if "[" in line]
+    assert len(given) == len(set(given)) == 7
 
 
 def test_a_form_is_filled_and_sent(open_pages: Open) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 
 import pytest
 
-from agent_envs.browser import BrowserOptions, Window, open_window
+from agent_envs.browser import BrowserOptions, Window, _pool, open_window
 from agent_envs.browser._loop import call, shelf
 from agent_envs.errors import ConfigError, SandboxDied, SandboxUnavailable, ToolFailed
 
@@ -49,6 +51,24 @@ def test_a_window_kept_ready_is_as_untouched_as_a_new_one(open_pages) -> None:
         kept.go_forward()
     kept.go_back()
     assert urls(kept) == ["about:blank"]
+
+
+@pytest.mark.parametrize("fate", ["Page.crash", ""])
+def test_a_window_that_dies_before_it_is_ready_keeps_nobody_waiting(open_pages, monkeypatch, fate: str) -> None:
+    begun = threading.Event()
+
+    async def never(tab, *, go_on) -> None:
+        begun.set()
+        await (tab.cdp.send(fate) if fate else asyncio.sleep(300))
+        await asyncio.sleep(300)
+
+    monkeypatch.setattr(_pool, "_REHEARSAL_S", 60.0 if fate else 0.5)
+    monkeypatch.setattr(_pool, "rehearse", never)
+    open_pages({"/": "One"}, width=301 + len(fate))
+    assert begun.wait(60)
+    begin = time.monotonic()
+    assert open_pages({"/": "Two"}, width=301 + len(fate)).look().lines == ('"Two"',)
+    assert time.monotonic() - begin < 50
 
 
 async def until_ready(window: Window) -> None:
