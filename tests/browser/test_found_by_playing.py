@@ -28,8 +28,6 @@ def test_a_click_waits_for_what_hovering_changes(read: Read) -> None:
 @pytest.mark.parametrize(
     "reacts",
     [
-        "<style>#b:hover { margin-left: 300px }</style>",
-        "<style>@media all { p, main:hover #b { margin-left: 300px } }</style>",
         "<script>onmousemove = (event) => { if (event.target === b) b.style.marginLeft = '300px' }</script>",
         "<script>b.onpointerenter = () => { b.style.marginLeft = '300px' }</script>",
         "<script>b.addEventListener('mouseover', () => { b.style.marginLeft = '300px' })</script>",
@@ -39,6 +37,31 @@ def test_what_evades_the_mouse_is_followed(read: Read, reacts: str) -> None:
     page = read(f"<main><button id=b onclick=\"document.title = 'pressed'\">Go</button></main>{reacts}")
     page.do(hands.click, 'button "Go"')
     assert page.js("document.title") == "pressed"
+
+
+@pytest.mark.parametrize(
+    ("rest", "calm"),
+    [
+        ("<style>#b:hover { color: red; background: blue; text-decoration: underline }</style>", True),
+        ("<style>#b:hover { margin-left: 300px }</style>", False),
+        ("<style>@media all { p, main:hover #b { display: none } }</style>", False),
+        ("<style>main { &:hover { transform: none } }</style>", False),
+        ("<style>main:hover { p { color: red } }</style>", False),
+        ("<p onmouseleave='1'>", False),
+        ("<script>document.onpointermove = () => 1</script>", False),
+        ("<script>addEventListener('mouseout', () => 1)</script>", False),
+        ("<script>addEventListener('click', () => 1); b.onmousedown = () => 1</script>", True),
+        (
+            "<script>document.querySelector('main').attachShadow({ mode: 'open' }).innerHTML = '<slot></slot>'</script>",
+            False,
+        ),
+        ("<link rel=stylesheet href=http://b.test/other.css>", False),
+    ],
+)
+def test_a_document_is_calm_where_it_cannot_react_to_the_mouse(read: Read, rest: str, calm: bool) -> None:
+    page = read(f"<main><button id=b>Go</button></main>{rest}")
+    found = page.run(hands.locate(page.tab, 'button "Go"'))
+    assert page.run(found.ask("aim", True))["calm"] is calm
 
 
 def test_what_covers_a_thing_under_the_mouse_is_named(read: Read) -> None:
