@@ -211,7 +211,7 @@ Object.assign(eyes, {
   awaited() {
     const now = performance.now();
     for (const [e, since] of this.coming) if (!connected(e) || now - since > 5000) this.coming.delete(e);
-    return [...this.coming.values()].some((since) => now - since < 200 || now - this.asked < 50);
+    return [...this.coming.values()].some((since) => now - since < 400 || now - this.asked < 150);
   },
   // Soon after a page wants to leave, the browser knows of it and waits by itself; or it will stay (an attachment, mailto).
   leaving() {

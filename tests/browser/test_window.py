@@ -76,6 +76,7 @@ async def until_ready(window: Window) -> None:
     assert window._desk is not None
     pool = shelf()["pools"][window._desk.options]
     while not pool.made:
+        pool._refill()
         await asyncio.sleep(0.01)
 
 
