@@ -178,7 +178,7 @@ async def ask_numbered(view: View, numbers: Numbers, method: str, *arguments: An
     It is told as well which of those that it gave have arrived here, since an answer may have been lost or forgotten.
     """
     before = numbers.next
-    known = max((owned.stop for owned in view.owned), default=0)
+    known = view.owned[-1].stop if view.owned else 0
     answer: dict[str, Any] = await ask(view, method, [before, known], *arguments)
     numbers.next = max(before, int(answer.get("next", before)))
     if numbers.next > before:

@@ -10,9 +10,6 @@ const hiddenWhy = (e) => {
   if (!rendered(e) && getComputedStyle(e).display !== "contents") return "it is hidden";
   return getComputedStyle(e).visibility === "visible" ? "" : "it is invisible";
 };
-// Whether a press on what lies at a point is one on the element.
-const reaches = (seen, place, e) =>
-  seen && (within(seen, place) || within(seen, e) || (tagOf(seen) === "label" && seen.control === e));
 // Whether a document cannot tell where the mouse is before it presses, but by its colours: nobody listens to that, and no
 // style makes more of it. What cannot be read (a sheet of another origin, a shadow tree) might.
 const calm = (registry, e) => {
@@ -121,14 +118,10 @@ Object.assign(eyes, {
     if (found.bad) return { ...found, next: this.registry.next };
     return { ...this.aimAt(found.e, able), calm: calm(this.registry, found.e), next: this.registry.next };
   },
-  // What a press may be aimed at for the sake of an element: itself, what stands for it, its labels.
-  places(e) {
-    labels.forget();
-    return [e, this.registry.stand_in.get(e), ...labelsOf(e)].filter(Boolean);
-  },
   aimAt(e, able) {
     if (able && disabled(e)) return { why: "it is disabled" };
-    const places = this.places(e);
+    labels.forget();
+    const places = [e, this.registry.stand_in.get(e), ...labelsOf(e)].filter(Boolean);
     const why = hiddenWhy(e);
     let over = null;
     // Twice: what lies under a bar at the edge of the window may be in the open in its middle.
@@ -138,7 +131,8 @@ Object.assign(eyes, {
         place.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
       for (const [x, y] of tagOf(e) === "area" ? pointsOfArea(e, place) : pointsIn(place)) {
         const seen = hit(x, y);
-        if (reaches(seen, place, e)) return { x, y };
+        if (seen && (within(seen, place) || within(seen, e) || (tagOf(seen) === "label" && seen.control === e)))
+          return { x, y };
         over ||= seen;
       }
     }

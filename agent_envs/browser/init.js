@@ -52,35 +52,27 @@
     }
     return apply(native, self, args);
   });
-  for (const owner of [HTMLElement.prototype, SVGElement.prototype]) {
-    for (const type in POINTER) {
-      const found = Object.getOwnPropertyDescriptor(owner, "on" + type);
-      if (!found || !found.set) continue;
-      const set = new Proxy(found.set, {
-        __proto__: null,
-        apply(target, self, args) {
-          if (typeof args[0] === "function") note(self, type);
-          return apply(target, self, args);
-        },
-      });
-      Object.defineProperty(owner, "on" + type, { ...found, set });
+  const handlers = (owners, types, seen) => {
+    for (const owner of owners) {
+      for (const type in types) {
+        const found = Object.getOwnPropertyDescriptor(owner, "on" + type);
+        if (!found || !found.set) continue;
+        const set = new Proxy(found.set, {
+          __proto__: null,
+          apply(target, self, args) {
+            if (typeof args[0] === "function") seen(self, type);
+            return apply(target, self, args);
+          },
+        });
+        Object.defineProperty(owner, "on" + type, { ...found, set });
+      }
     }
-  }
-
-  for (const owner of [HTMLElement.prototype, SVGElement.prototype, Document.prototype, window]) {
-    for (const type in MOVES) {
-      const found = Object.getOwnPropertyDescriptor(owner, "on" + type);
-      if (!found || !found.set) continue;
-      const set = new Proxy(found.set, {
-        __proto__: null,
-        apply(target, self, args) {
-          hovers = true;
-          return apply(target, self, args);
-        },
-      });
-      Object.defineProperty(owner, "on" + type, { ...found, set });
-    }
-  }
+  };
+  const elements = [HTMLElement.prototype, SVGElement.prototype];
+  handlers(elements, POINTER, note);
+  handlers([...elements, Document.prototype, window], MOVES, () => {
+    hovers = true;
+  });
 
   // --- what is still to come ---
   const SOON = 1000,
