@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from agent_envs.browser._eyes import look
 from agent_envs.browser._find import BrowserOptions
-from agent_envs.browser._loop import shelf
 from agent_envs.browser._pool import Blank
 from agent_envs.browser._settle import settle
 from agent_envs.browser._snapshot import Snapshot
+from agent_envs.browser._stillness import stillness
 from agent_envs.browser._tab import Tab
 from agent_envs.browser._tabs import describe
 from agent_envs.errors import SandboxDied, ToolFailed
@@ -60,17 +60,16 @@ class Desk:
         async with self.turn:
             task = asyncio.ensure_future(work)
             ended = asyncio.ensure_future(browser.ended.wait())
-            shelf()["acting"] = shelf().get("acting", 0) + 1
             try:
-                async with browser.watched():
-                    await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
+                with stillness().broken():
+                    async with browser.watched():
+                        await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
                 if task.done() and browser.alive:
                     return task.result()
                 raise SandboxDied("the browser has crashed or was closed under the episode")
             except Error as error:
                 raise SandboxDied(f"the browser failed: {first_line(error)}") from error
             finally:
-                shelf()["acting"] -= 1
                 ended.cancel()
                 task.cancel()
 

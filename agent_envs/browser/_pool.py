@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._loop import at_exit, shelf
 from agent_envs.browser._process import Browser, browser
 from agent_envs.browser._rehearsal import rehearse
+from agent_envs.browser._stillness import stillness
 from agent_envs.browser._tabs import Tabs
 from agent_envs.errors import SandboxDied, SandboxUnavailable
 from agent_envs.sites import Gateway
@@ -20,8 +20,6 @@ from agent_envs.sites import Gateway
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-_CHECK_S = 0.005
-_IDLE_CHECKS = 3
 _REHEARSAL_S = 5.0
 _PATIENCE_S = 0.5
 """A new window is begun while no window is being acted in, so that it slows nobody down; or after this many seconds."""
@@ -88,12 +86,12 @@ class _Pool:
             self.making.add_done_callback(self._put)
 
     async def _make(self) -> Blank:
-        until = time.monotonic() + _PATIENCE_S
-        idle = 0
-        while idle < _IDLE_CHECKS and time.monotonic() < until and not self.wanted.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.wanted.wait(), _CHECK_S)
-            idle = 0 if shelf().get("acting") else idle + 1
+        reasons = [asyncio.ensure_future(self.wanted.wait()), asyncio.ensure_future(stillness().lasting())]
+        try:
+            await asyncio.wait(reasons, timeout=_PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for reason in reasons:
+                reason.cancel()
         blank = await _open(self.options)
         if self._spare():
             await _rehearsed(blank, self._spare)
@@ -101,7 +99,7 @@ class _Pool:
 
     def _spare(self) -> bool:
         """Whether there is time for what nobody waits for."""
-        return not (self.wanted.is_set() or shelf().get("acting"))
+        return stillness().now and not self.wanted.is_set()
 
     def _put(self, task: asyncio.Task[Blank]) -> None:
         self.making = None
@@ -160,7 +158,7 @@ async def _open(options: BrowserOptions) -> Blank:
         process = await browser(options)
         async with process.watched():
             context = await process.new_context(options, port=gateway.port)
-            tabs = Tabs(context)
+            tabs = Tabs(context, gateway.news)
             await tabs.begin(await context.new_page())
         return Blank(process, gateway, context, tabs)
     except Error as error:

@@ -25,6 +25,8 @@ _WITHOUT = (
     "RenderDocument",
     # With it, what was asked of a page after a click waits until the page has been painted, which takes 15 ms.
     "DeferRendererTasksAfterInput",
+    # With it, the first file that a page of a context loads waits for a list of patterns to be compiled: 5 to 15 ms.
+    "CacheSharingForPervasiveResources",
     # What Playwright turns off. Of several such lists on a command line the last one counts, and that is ours.
     *["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"],
     *["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"],

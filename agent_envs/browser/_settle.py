@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from agent_envs.browser._snapshot import Snapshot
     from agent_envs.sites import Gateway
 
-_POLL_S = 0.002
+_AGAIN_S = 0.002
+_LONGEST_S = 0.02
+"""Nobody says it when a navigation that was asked for has not begun in time."""
 
 
 async def settle(tab: Tab, gateway: Gateway, *, limit_s: float, looking: bool = False) -> Snapshot | None:
@@ -41,7 +43,7 @@ def _busy(tab: Tab, gateway: Gateway) -> bool:
 async def _pause(tab: Tab) -> None:
     tab.news.clear()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_POLL_S):
+        async with asyncio.timeout(_LONGEST_S):
             await tab.news.wait()
 
 
@@ -62,7 +64,7 @@ async def _rest(tab: Tab, gateway: Gateway, limit_s: float, *, looking: bool) ->
             seen = asked.result()
         except Error:
             # The document went away under the question.
-            await asyncio.sleep(_POLL_S)
+            await asyncio.sleep(_AGAIN_S)
             continue
         finally:
             stopped.cancel()

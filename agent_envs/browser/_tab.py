@@ -18,6 +18,8 @@ class Tab:
     cdp: CDPSession
     number: int
     """Counts the tabs of a window from 1; never given twice."""
+    news: asyncio.Event
+    """Set when something is over that was waited for: the window's, which its gateway sets too."""
     dialog: Dialog | None = None
     """What is open and waits for an answer: meanwhile nothing in the page runs, and nothing asked of it is answered."""
     gone: str = ""
@@ -30,8 +32,6 @@ class Tab:
     """Until when, by the clock of the loop, a navigation that was asked for may not have begun."""
     unanswered: int = 0
     """Requests for whose answers nobody waits any more."""
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the browser has said something of a document on its way."""
     opening: int = 0
     """The tabs and downloads that it has begun and that are not there yet."""
     held: list[asyncio.Task[Any]] = field(default_factory=list)

@@ -24,8 +24,9 @@ _BLANK = "a blank one has taken its place"
 class Tabs:
     """Every tab of a window; there is always one, and one of them is in front."""
 
-    def __init__(self, context: BrowserContext) -> None:
+    def __init__(self, context: BrowserContext, news: asyncio.Event) -> None:
         self.context = context
+        self._news = news
         self.all: list[Tab] = []
         self.notes: list[str] = []
         """What happened since the agent was told last."""
@@ -93,7 +94,8 @@ class Tabs:
 
         self._count += 1
         number = self._count
-        tab = Tab(page, await self.context.new_cdp_session(page), number, seen={"numbers": self._numbers})
+        cdp = await self.context.new_cdp_session(page)
+        tab = Tab(page, cdp, number, self._news, seen={"numbers": self._numbers})
         self._coming.discard(page)
         self.all.append(tab)
         self.all.sort(key=lambda tab: tab.number)
@@ -148,6 +150,7 @@ class Tabs:
         opener = next((tab for tab in self.all if tab.opening), None)
         if opener is not None:
             opener.opening -= 1
+            self._news.set()
         if len(self.all) + len(self._coming) >= MOST_TABS:
             self._refused += 1
             asyncio.ensure_future(page.close())  # noqa: RUF006 - nobody waits for it
@@ -209,6 +212,7 @@ class Tabs:
                 self.downloads.append({"name": download.suggested_filename, "bytes": size})
             self.notes.append(f"downloaded {json.dumps(download.suggested_filename)} ({size} bytes)")
         tab.opening = max(0, tab.opening - 1)
+        self._news.set()
 
 
 def describe(dialog: Dialog) -> str:

@@ -7,6 +7,7 @@ behind it. Runs on the event loop it was opened on.
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,6 +58,8 @@ class Gateway:
         """What broke in a site: our fault, and the end of the episode."""
         self.in_flight = 0
         """Requests that are being answered."""
+        self.news = asyncio.Event()
+        """Set when one of them has been answered; whoever waits for it clears it."""
         self._visits: Mapping[str, Visit] = {}
         self._server: Any = None
         self._held_port: socket.socket | None = None
@@ -115,6 +118,7 @@ class Gateway:
             await self._pass_on(exchange, scope, receive, send)
         finally:
             self.in_flight -= 1
+            self.news.set()
 
     async def _pass_on(self, exchange: Exchange, scope: Message, receive: Receive, send: Send) -> None:
         visit = self._visits.get(urlsplit(exchange.url).hostname or "")
