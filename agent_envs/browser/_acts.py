@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from agent_envs.browser import _hands as hands
 from agent_envs.browser._desk import Desk, Done, Interrupted
-from agent_envs.browser._eyes import look
+from agent_envs.browser._eyes import drawn, look
 from agent_envs.browser._hands import Button
 from agent_envs.browser._marks import marked
 from agent_envs.browser._snapshot import Snapshot
@@ -87,8 +87,11 @@ class Acting:
         """Press at a point of the window, move to another one, and let go."""
         return self._act(lambda tab: hands.mouse_drag(tab, x, y, to_x, to_y))
 
-    def wait_for(self, *, text: str = "", gone: str = "", seconds: float | None = None) -> Done:
-        """Wait until a text is on the page, or is gone from it, or for a time; half a minute at most."""
+    def wait_for(self, *, text: str = "", gone: str = "", seconds: float | None = None, frames: int = 0) -> Done:
+        """Wait until a text is on the page, or is gone from it, or for a time; half a minute at most.
+
+        Then wait until so many frames have been drawn: what moves has moved on by then, however busy the machine is.
+        """
         desk = self._open_desk()
         patience = desk.options.timeout_s if text or gone else 0.0
         limit = min(patience if seconds is None else seconds, _LONGEST_WAIT_S)
@@ -107,7 +110,7 @@ class Acting:
                     raise ToolFailed(f"{what} after {limit:g} s")
                 await asyncio.sleep(_BETWEEN_LOOKS_S)
             await asyncio.sleep(limit)
-            return await desk.done()
+            return await desk.act(lambda tab: drawn(tab, frames)) if frames else await desk.done()
 
         return self._run(work())
 

@@ -210,6 +210,11 @@ async def look(tab: Tab, *, rest_s: float = 0) -> Snapshot:
     )
 
 
+async def drawn(tab: Tab, frames: int) -> None:
+    """Wait until the main frame has been drawn so many times."""
+    await ask((await sight(tab)).main, "drawn", frames)
+
+
 async def _with_frames(tab: Tab, seen: Sight, view: View, lines: list[str], budget: list[int]) -> list[str]:
     """The lines of a frame, those of its inner frames put in their places."""
     found: list[str] = []

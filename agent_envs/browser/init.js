@@ -77,7 +77,8 @@
   // --- what is still to come ---
   const SOON = 1000,
     QUICK = 50,
-    LONGEST_CHAIN = 8;
+    LONGEST_CHAIN = 8,
+    FRAME = 16;
   const later = window.setTimeout;
   const timers = new Map(),
     frames = new Map();
@@ -142,12 +143,13 @@
   });
   wrap(window, "requestAnimationFrame", (native, self, args) => {
     const work = args[0],
-      depth = chain + 1;
+      // As many in a row as there are in the time of a movement.
+      depth = chain + (LONGEST_CHAIN * FRAME) / SOON;
     if (typeof work !== "function") return apply(native, self, args);
     const id = apply(native, self, [
       (at) => {
         apply(mapDelete, frames, [id]);
-        return passing(clock + 16, depth, () => work(at));
+        return passing(clock + FRAME, depth, () => work(at));
       },
     ]);
     if (depth <= LONGEST_CHAIN) apply(mapSet, frames, [id, 1]);

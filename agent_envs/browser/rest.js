@@ -149,6 +149,9 @@ Object.assign(eyes, {
   frames() {
     return docFirst(document, "iframe,frame") ? 1 : 0;
   },
+  async drawn(frames) {
+    for (; frames > 0; frames--) await drawn();
+  },
   marks() {
     const found = [];
     for (const [e, ,] of this.walk().found) {

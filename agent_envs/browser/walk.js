@@ -146,21 +146,25 @@ const content = (w, e, at) => {
   else children(w, e, at);
 };
 
+const VISIBLE = { visibilityProperty: true };
+const hides = (across, down) => (down !== "visible" && down !== "clip") || across === "hidden";
 const element = (w, e, at) => {
   const tag = tagOf(e);
   if (SKIPPED.has(tag)) return;
   const style = getComputedStyle(e),
     display = style.display;
   if (display === "none") return;
-  if (display !== "contents" && tag !== "slot" && !rendered(e) && !(e instanceof SVGElement)) return;
+  // Each property that is read costs as much as all the rest: nearly every element answers this, and no more is asked.
+  const visible = rendered(e, VISIBLE);
+  if (!visible && display !== "contents" && tag !== "slot" && !rendered(e) && !(e instanceof SVGElement)) return;
   if (attr(e, "aria-hidden") === "true") return;
   if (style.opacity === "0" && tag !== "input" && tag !== "select") return;
-  const scrolls = (style.overflowY !== "visible" && style.overflowY !== "clip") || style.overflowX === "hidden";
+  const scrolls = display !== "inline" && style.overflow !== "visible" && hides(style.overflowX, style.overflowY);
   if (scrolls && tag !== "body" && tag !== "html" && !FIELDS.has(tag)) {
     const b = box(e);
     if ((b.height < 1 || b.width < 1) && style.position !== "fixed") return;
   }
-  if (style.visibility !== "visible") {
+  if (!visible && style.visibility !== "visible") {
     content(w, e, { ...at, mute: true });
     return;
   }
@@ -175,25 +179,20 @@ const element = (w, e, at) => {
   if (!inline) w.boundary();
 };
 
-const clickable = (w, e, tag, style, at) => style.pointerEvents !== "none" && clicked(w, e, tag, style, at);
-const clicked = (w, e, tag, style, at) =>
+const clickable = (w, e, tag, style, at, pointer = style.cursor === "pointer") =>
+  clicked(w, e, tag, pointer && !at.pointer, at) && style.pointerEvents !== "none";
+const clicked = (w, e, tag, pointed, at) =>
   (tag === "li" && at.items === parentNode(e)) ||
   w.registry.listens(e) === 1 ||
   has(e, "onclick") ||
-  (style.cursor === "pointer" && !at.pointer) ||
+  pointed ||
   (has(e, "tabindex") && e.tabIndex >= 0) ||
   attr(e, "draggable") === "true";
 
 const describe = (w, e, tag, style, at, scrolls) => {
   const role = roleOf(e, tag);
-  const inner =
-    style.cursor === "pointer"
-      ? at.pointer
-        ? at
-        : { ...at, pointer: true }
-      : at.pointer
-        ? { ...at, pointer: false }
-        : at;
+  const pointer = style.cursor === "pointer",
+    inner = pointer === !!at.pointer ? at : { ...at, pointer };
   if (tag === "label" && e.control) return label(w, e, inner);
   if (CONTROLS.has(role)) return control(w, e, tag, role, inner);
   if (tag === "svg") return drawing(w, e, tag, style, inner);
@@ -206,7 +205,7 @@ const describe = (w, e, tag, style, at, scrolls) => {
   if (tag === "canvas" && style.pointerEvents === "none") return undefined;
   if (tag === "canvas" || tag === "video" || tag === "audio" || tag === "object" || tag === "embed")
     return w.piece(line(w, e, tag, role || tag, nameOf(e, tag, role), true, size(e)));
-  if (clickable(w, e, tag, style, at)) return target_of_clicks(w, e, tag, role, style, inner);
+  if (clickable(w, e, tag, style, at, pointer)) return target_of_clicks(w, e, tag, role, style, inner);
   if (
     scrolls &&
     !w.flat &&

@@ -20,7 +20,7 @@ from agent_envs.envs.web.env import WebEnv, WebOptions
 from agent_envs.envs.web.session import WebSession
 
 from agent_envs.artifact import Artifact, Verdict
-from agent_envs.browser import Done, Snapshot
+from agent_envs.browser import Done
 from agent_envs.errors import MissingExtra, TaskError, ToolFailed, UnknownTask
 from agent_envs.json_lines import JsonObject
 from agent_envs.sites import FolderSite
@@ -32,7 +32,7 @@ _INSTANCES = 2**31
 _LONGEST_MS = 2_000_000_000
 """The page's clock would end an episode; this is as late as a browser's timer can be set."""
 
-_PAUSE_S, _PAUSES = 0.2, 50
+_PAUSE_FRAMES, _PAUSES = 12, 50
 _START = """(([seed, mine]) => {
     core.EPISODE_MAX_TIME = %d;
     core.countdownTimer = () => {};
@@ -74,18 +74,19 @@ class MiniWobSession(WebSession):
         if not isinstance(said, list) or not said[0]:
             raise TaskError(f"the page of task {task.id!r} states no task: {done.note or said!r}")
         self._state = {"done": False, "raw": 0, "reason": ""}
-        seen = self._still() if said[1] else self._look()
+        self._moves = said[1]
+        _, seen = self._show(self._window.wait_for)
         return f"Task: {said[0]}\n\n{seen.full(self._view.chars)}"
 
-    def _still(self) -> Snapshot:
-        """What is there once the drawings have come to rest, which one library moves by itself at first."""
-        former, seen = None, self._look()
-        for _ in range(_PAUSES):
-            if former is not None and former.lines == seen.lines:
+    def _act(self, act: Callable[[], Done]) -> Done:
+        # The drawings of one library move for longer than a page is waited for.
+        done = act()
+        for _ in range(_PAUSES if self._moves else 0):
+            later = self._window.wait_for(frames=_PAUSE_FRAMES)
+            if done.seen and later.seen and done.seen.lines == later.seen.lines:
                 break
-            self._window.wait_for(seconds=_PAUSE_S)
-            former, seen = seen, self._look()
-        return seen
+            done = replace(done, seen=later.seen)
+        return done
 
     def _after(self, act: Callable[[], Done]) -> ToolResult:
         try:

@@ -76,11 +76,20 @@ class WindowSession(Session):
 
     def _after(self, act: Callable[[], Done]) -> ToolResult:
         """Act, and show what there is to see afterwards."""
-        done = self._window.shown(act)
-        self._require_sites()
         former = self._seen if self._view.mode == "diff" else None
-        self._seen = now = done.seen or self._window.look()
+        done, now = self._show(act)
         return ToolResult("\n".join(part for part in (done.note, now.diff(former, self._view.chars)) if part))
+
+    def _show(self, act: Callable[[], Done]) -> tuple[Done, Snapshot]:
+        """Act, and look where that ends."""
+        done = self._window.shown(lambda: self._act(act))
+        self._require_sites()
+        self._seen = done.seen or self._window.look()
+        return done, self._seen
+
+    def _act(self, act: Callable[[], Done]) -> Done:
+        """Act in the window."""
+        return act()
 
     def _look(self) -> Snapshot:
         self._seen = self._window.look()
