@@ -287,6 +287,13 @@ def test_settling_waits_for_what_an_action_began_and_no_longer(read: Read) -> No
     assert min(taken) < 0.3
 
 
+def test_a_movement_that_is_drawn_frame_by_frame_is_over_before_it_is_told(read: Read) -> None:
+    page = read("<button id=b>Go</button><p id=p></p><script>b.onclick = () => { let left = 40; const on = () => {"
+                "p.textContent = left; if (left--) requestAnimationFrame(on) }; on() }</script>")  # fmt: skip
+    page.do(hands.click, 'button "Go"')
+    assert page.js("p.textContent") == "0"
+
+
 @pytest.mark.parametrize(
     "loop",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -55,6 +56,15 @@ def test_there_are_125_pages(env: MiniWobEnv) -> None:
 @pytest.mark.parametrize("page", ["click-button", "drag-cube", "book-flight", "email-inbox-star-reply", "stock-market"])
 def test_a_page_begins_and_ends_and_is_the_same_for_everybody(env: MiniWobEnv, page: str) -> None:
     begins_and_ends(env, page)
+
+
+def test_a_drawing_is_at_rest_when_it_is_told(env: MiniWobEnv) -> None:
+    first = shown(env, "click-pie/3")
+    button = re.search(r'\[(e\d+)\] text "\+"', first)
+    assert button
+    opened = env.step(json.dumps({"name": "click", "arguments": {"element_id": button[1]}}))[0]
+    later = env.step(json.dumps({"name": "wait_for", "arguments": {"seconds": 1}}))[0]
+    assert opened == later != first
 
 
 @pytest.mark.slow
