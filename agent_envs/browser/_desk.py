@@ -145,10 +145,9 @@ class Desk:
         if await _attempt(tab.cdp.send("Runtime.evaluate", {"expression": "1"})):
             self.tabs.notes.append(f"the page did not answer within {limit:g} s; what it was doing was stopped")
             return
+        tab.gone = "stuck"
+        tab.interrupted.set()
         await _attempt(tab.cdp.send("Page.crash"))
-        if not tab.gone:
-            tab.gone = "stuck"
-            tab.interrupted.set()
         self.tabs.notes.append(f"the page did not answer within {limit:g} s and was closed")
 
     async def _settle(self, *, looking: bool = False) -> Snapshot | None:

@@ -40,11 +40,12 @@ class Driver:
         self._note = folder / "warden"
         self._warden = int(self._note.read_text())
         self._began = _began(self._warden)
+        self._killed = False
 
     @property
     def alive(self) -> bool:
         """Whether its warden lives and has not cleaned up yet: a killed one takes the driver along, not the folder."""
-        return self._warden_lives() and self._note.exists()
+        return not self._killed and self._warden_lives() and self._note.exists()
 
     async def close(self) -> None:
         """End the driver, and with it every browser it has started; idempotent."""
@@ -54,6 +55,7 @@ class Driver:
 
     def kill(self) -> None:
         """Tell the warden to end everything at once."""
+        self._killed = True
         if self._warden_lives():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._warden, signal.SIGTERM)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Button = Literal["left", "middle", "right"]
 _REFERENCE = re.compile(r"\s*\[?(e(\d+))\]?(?:\s|$)")
 _NAMED = re.compile(r'\s*([A-Za-z]+)\s+"((?:[^"\\]|\\.)*)"')
-_SPELLED = re.compile(r'\\(?:u\{([0-9a-f]{1,6})\}|(["\\nt]))')
+_SPELLED = re.compile(r'\\(?:u\{((?:10|0?[0-9a-f])?[0-9a-f]{1,4})\}|(["\\nt]))')
 _PLAIN = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 _KEYS_AT_MOST = 300
 """A longer text is put in at once, as if pasted; keys are pressed for a shorter one."""

@@ -65,7 +65,7 @@ class _Pool:
     async def _ready(self) -> Blank | None:
         while self.made:
             blank = self.made.pop()
-            if blank.browser.alive:
+            if blank.browser.alive and not blank.tabs.crashed:
                 return blank
             await blank.close()
         return None
@@ -160,6 +160,7 @@ async def _open(options: BrowserOptions) -> Blank:
             context = await process.new_context(options, port=gateway.port)
             tabs = Tabs(context, gateway.news)
             await tabs.begin(await context.new_page())
+            await process.mind()
         return Blank(process, gateway, context, tabs)
     except Error as error:
         await gateway.close()

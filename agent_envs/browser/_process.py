@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from agent_envs.browser._driver import Driver, start_driver
 from agent_envs.browser._find import BrowserOptions, find_executable, remedy
 from agent_envs.browser._loop import at_exit, shelf
-from agent_envs.errors import SandboxUnavailable
+from agent_envs.errors import SandboxDied, SandboxUnavailable
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Handle
@@ -66,6 +67,7 @@ class Browser:
         self._driver = driver
         self.ended = asyncio.Event()
         """Set when it has crashed or was closed; whoever waits for it gives up then."""
+        self._minded = False
         handle.on("disconnected", lambda _: self.ended.set())
 
     @property
@@ -83,6 +85,32 @@ class Browser:
             service_workers="block",
             proxy={"server": f"http://127.0.0.1:{port}"},
         )
+
+    async def mind(self) -> None:
+        """From now on it has ended as soon as its network process has, without which no context finds its gateway.
+
+        Idempotent; that process is there once a page is.
+        """
+        if self._minded:
+            return
+        self._minded = True
+        session = await self.session()
+        told = await session.send("SystemInfo.getProcessInfo")
+        for process in told["processInfo"]:
+            if process["type"].startswith("network"):
+                _when_gone(process["id"], self._lost)
+        await session.detach()
+
+    def _lost(self) -> None:
+        if not self.ended.is_set():
+            self.ended.set()
+            asyncio.ensure_future(self._close_quietly())  # noqa: RUF006 - nobody waits for it
+
+    async def _close_quietly(self) -> None:
+        from playwright.async_api import Error
+
+        with contextlib.suppress(Error):
+            await self.close()
 
     async def session(self) -> Any:
         """A DevTools session with the browser itself."""
@@ -105,6 +133,8 @@ class Browser:
                 await asyncio.sleep(_SUSPECT_S)
                 async with asyncio.timeout(_ANSWER_S):
                     session = await self.session()
+                    # Answered by its network process.
+                    await session.send("Storage.getCookies")
                     await session.detach()
         except (Error, TimeoutError):
             # By force: it would not answer a request to close either.
@@ -141,6 +171,8 @@ async def _launch(options: BrowserOptions, driver: Driver) -> Browser:
             handle_sigint=False, handle_sigterm=False, handle_sighup=False,
         )  # fmt: skip
     except Error as error:
+        if not driver.alive:
+            raise SandboxDied(f"the browser's driver has ended: {_first_line(error)}") from error
         what = executable or options.channel or "Playwright's own browser"
         raise SandboxUnavailable(f"{what} does not start: {_first_line(error)}; {remedy()}") from error
     return Browser(handle, driver)
@@ -159,6 +191,27 @@ async def _driver() -> Driver:
 def _lock(key: object) -> asyncio.Lock:
     lock: asyncio.Lock = shelf().setdefault(("lock", key), asyncio.Lock())
     return lock
+
+
+def _when_gone(pid: int, tell: Callable[[], None]) -> None:
+    """Call `tell` on the loop when a process has ended, where the system lets us know."""
+    if sys.platform != "linux":
+        return None
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return tell()
+    except OSError:
+        return None
+    loop = asyncio.get_running_loop()
+
+    def gone() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        tell()
+
+    loop.add_reader(descriptor, gone)
+    return None
 
 
 def _first_line(error: Exception) -> str:

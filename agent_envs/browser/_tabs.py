@@ -31,6 +31,8 @@ class Tabs:
         self.notes: list[str] = []
         """What happened since the agent was told last."""
         self.downloads: list[dict[str, Any]] = []
+        self.crashed = False
+        """Whether the process of a page has died that was not ended on purpose."""
         self._front: Tab | None = None
         self._count = 0
         self._adopting: set[asyncio.Task[None]] = set()
@@ -100,7 +102,7 @@ class Tabs:
         self.all.append(tab)
         self.all.sort(key=lambda tab: tab.number)
         page.on("close", lambda _: self._on_gone(tab, f"tab {tab.number} has closed itself"))
-        page.on("crash", lambda _: self._on_gone(tab, f"the page in tab {tab.number} has crashed"))
+        page.on("crash", lambda _: self._on_crash(tab))
         page.on("download", lambda download: asyncio.ensure_future(self._on_download(tab, download)))
         self._listen(tab)
         with contextlib.suppress(Error):
@@ -172,6 +174,11 @@ class Tabs:
         if not tab.gone:
             self._front = tab
             self.notes.append(f"tab {tab.number} was opened and is in front")
+
+    def _on_crash(self, tab: Tab) -> None:
+        if not tab.gone:
+            self.crashed = True
+        self._on_gone(tab, f"the page in tab {tab.number} has crashed")
 
     def _on_gone(self, tab: Tab, why: str) -> None:
         if tab.gone:

@@ -69,6 +69,7 @@ class Window(Acting):
     def __init__(self, desk: Desk) -> None:
         self._desk: Desk | None = desk
         self._process = os.getpid()
+        self._tabs = desk.tabs
         self.gateway: Gateway = desk.blank.gateway
         """What the pages asked for."""
 
@@ -150,6 +151,11 @@ class Window(Acting):
             return None
 
         return self._run(work())
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the process of one of its pages has died, be it by a fault of the browser or for want of memory."""
+        return self._tabs.crashed
 
     def end_state(self) -> dict[str, Any]:
         """Where the window ends: the addresses of its tabs, which one is in front, and what was downloaded."""

@@ -28,14 +28,18 @@ const colour = (css) => {
   const rgb = found.slice(1, 4);
   return COLOURS[rgb.join()] || "#" + rgb.map((n) => (+n).toString(16).padStart(2, "0")).join("");
 };
+// What encodeURI leaves as it is, which nearly every address is made of.
+const PLAIN = /^[\w;,/?:@&=+$.!~*'()#-]*$/;
 const target = (e) => {
   const href = attr(e, "href") ?? attr(e, "xlink:href") ?? "";
   const short = href.startsWith(location.origin + "/") ? href.slice(location.origin.length) : href;
-  let safe;
-  try {
-    safe = encodeURI(clean(short)).replace(/%25(?=[0-9a-f]{2})/gi, "%");
-  } catch {
-    safe = "?";
+  let safe = short;
+  if (!PLAIN.test(short)) {
+    try {
+      safe = encodeURI(clean(short)).replace(/%25(?=[0-9a-f]{2})/gi, "%");
+    } catch {
+      safe = "?";
+    }
   }
   return safe.length > 100 ? safe.slice(0, 99) + "…" : safe;
 };

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_envs.artifact import Artifact
 from agent_envs.browser import Done, Snapshot, Window
-from agent_envs.errors import ConfigError, SandboxDied
+from agent_envs.errors import ConfigError, SandboxDied, ToolFailed
 from agent_envs.session import Session
 from agent_envs.sites import MOST_LOGGED, Visit, changes, untouched
 from agent_envs.tasks import Task
@@ -41,7 +41,11 @@ class WindowSession(Session):
         self._seen: Snapshot | None = None
         self._answer = self._infeasible = ""
         self._submitted = False
-        self.opening = self._begin(task)
+        try:
+            self.opening = self._begin(task)
+        except ToolFailed as failure:
+            # Nobody has acted yet: it is not an agent whom this concerns.
+            raise SandboxDied(f"the task does not begin: {failure}") from failure
 
     def _begin(self, task: Task) -> str:
         """Go where the task begins, and say what is there."""
@@ -57,7 +61,7 @@ class WindowSession(Session):
         asked = self._window.gateway.log
         # Before anything is compared: a page that still asks would change what is.
         self._window.close()
-        self._require_sites()
+        self._require_intact()
         state["changes"] = {host: _changed(visit) for host, visit in self._visits.items()}
         state["requests"] = [one.to_json() for one in asked[:MOST_LOGGED]]
         state["infeasible"] = self._infeasible
@@ -83,7 +87,7 @@ class WindowSession(Session):
     def _show(self, act: Callable[[], Done]) -> tuple[Done, Snapshot]:
         """Act, and look where that ends."""
         done = self._window.shown(lambda: self._act(act))
-        self._require_sites()
+        self._require_intact()
         self._seen = done.seen or self._window.look()
         return done, self._seen
 
@@ -93,10 +97,12 @@ class WindowSession(Session):
 
     def _look(self) -> Snapshot:
         self._seen = self._window.look()
-        self._require_sites()
+        self._require_intact()
         return self._seen
 
-    def _require_sites(self) -> None:
+    def _require_intact(self) -> None:
+        if self._window.crashed:
+            raise SandboxDied("the process of a page has died")
         if self._window.gateway.faults:
             raise SandboxDied(f"a site has failed: {self._window.gateway.faults[0]}")
 

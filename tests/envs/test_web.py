@@ -19,7 +19,7 @@ import pytest
 from agent_envs.envs.web import WebEnv
 from gymnasium.wrappers import AddRenderObservation
 
-from agent_envs.errors import ConfigError, ResetNeeded, SandboxUnavailable, TaskError
+from agent_envs.errors import ConfigError, ResetNeeded, SandboxDied, SandboxUnavailable, TaskError
 from agent_envs.options import CommonOptions
 from agent_envs.tasks import Task, TaskSet
 from agent_envs.testing import check_agent_env
@@ -214,16 +214,46 @@ def test_a_site_that_breaks_is_no_fault_of_the_agent(env: WebEnv) -> None:
     solved(env)
 
 
-def test_a_browser_that_dies_is_no_fault_of_the_agent(env: WebEnv) -> None:
+@pytest.mark.parametrize("part", [b"", b"--type=renderer", b"=network.mojom.NetworkService"])
+def test_a_browser_that_dies_is_no_fault_of_the_agent_whole_or_in_part(env: WebEnv, part: bytes) -> None:
     begun(env)
+    kill_browser(part)
+    _, info = played(env, ADD[0])
+    if not info["end_reason"]:
+        # That needs no more than what was there still.
+        _, info = played(env, ADD[1])
+    assert (info["end_reason"], info["reward_valid"]) == ("infra_error", False)
+    solved(env)
+
+
+@pytest.mark.parametrize("part", [b"--type=renderer", b"=network.mojom.NetworkService"])
+def test_an_episode_begins_after_a_part_of_the_browser_has_died_between_two(env: WebEnv, part: bytes) -> None:
+    solved(env)
+    kill_browser(part)
+    solved(env)
+
+
+def kill_browser(part: bytes) -> None:
+    """Kill the processes of our browser that have this on their command line."""
     for pid in descendants(os.getpid()):
         # Those of a browser end with one another.
         with contextlib.suppress(OSError):
-            if b"chrom" in Path(f"/proc/{pid}/cmdline").read_bytes().partition(b"\0")[0]:
+            line = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"chrom" in line.partition(b"\0")[0] and part in line:
                 os.kill(pid, signal.SIGKILL)
-    _, info = played(env, ADD[0])
-    assert (info["end_reason"], info["reward_valid"]) == ("infra_error", False)
-    solved(env)
+
+
+def test_a_start_that_does_not_open_is_no_fault_of_the_agent() -> None:
+    env = WebEnv(task_set=task(setup={"sites": ["agent_envs.testing.notes:NOTES"], "start": "http://notes.test:1/"}))
+    with pytest.raises(SandboxDied, match=r"the task does not begin: .*did not open"):
+        env.reset(seed=0)
+    env.close()
+
+
+def test_a_name_spelled_with_what_is_no_character_is_not_found(env: WebEnv) -> None:
+    begun(env)
+    shown, info = played(env, act("click", element_id='button "\\u{110000}\\u{10ffff}"'))
+    assert (info["error"], info["end_reason"]) == ("tool_failed", ""), shown
 
 
 @pytest.mark.parametrize(
