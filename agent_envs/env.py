@@ -45,6 +45,7 @@ from agent_envs.spaces import ToolCallSpace, UnicodeText
 from agent_envs.tasks import Task, TaskSet
 from agent_envs.tools import Action, Toolbox, ToolCall, ToolResult
 from agent_envs.verifiers import Verifier, verify_safely
+from agent_envs.verifiers.protocol import must_verify
 
 
 class AgentEnv(gymnasium.Env[str, str]):
@@ -84,7 +85,7 @@ class AgentEnv(gymnasium.Env[str, str]):
         self.toolbox = Toolbox(session)
         if self.options.tools:
             self.toolbox = self.toolbox.subset(self.options.tools)
-        self.verifier = verifier
+        self.verifier = must_verify(verifier)
         self.dialect: Dialect = get_dialect(self.options.dialect)
         self.reward_spec = RewardSpec.of(self.options.reward)
         self.clock: Callable[[], float] = time.monotonic

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from agent_envs.artifact import Artifact, Verdict
-from agent_envs.errors import InfraError, TaskError, VerifierFailed, boundary
+from agent_envs.errors import ConfigError, InfraError, TaskError, VerifierFailed, boundary
 from agent_envs.tasks import Task
 
 
@@ -37,6 +37,13 @@ class ByKind:
             kinds = ", ".join(repr(kind) for kind in sorted(self.verifiers)) or "none"
             raise TaskError(f"task {task.id!r} has the kind {task.kind!r}, which nothing verifies; kinds: {kinds}")
         return verifier
+
+
+def must_verify(verifier: Verifier) -> Verifier:
+    """The verifier; raises `ConfigError` where it is none."""
+    if not callable(getattr(verifier, "verify", None)):
+        raise ConfigError(f"the verifier is {verifier!r}; expected an object with verify(task, artifact)")
+    return verifier
 
 
 def verify_safely(verifier: Verifier, task: Task, artifact: Artifact) -> Verdict:

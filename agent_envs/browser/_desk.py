@@ -79,8 +79,13 @@ class Desk:
         tab = self.tabs.front
         self._refuse_while_asked(tab)
         extra = None
-        with contextlib.suppress(Interrupted):
-            extra = await self.guard(tab, work(tab))
+        late = asyncio.get_running_loop().time() + self.options.timeout_s / 2
+        try:
+            with contextlib.suppress(Interrupted):
+                extra = await self.guard(tab, work(tab))
+        finally:
+            if asyncio.get_running_loop().time() > late:
+                await self.blank.browser.question()
         return await self.done(extra or "")
 
     async def done(self, extra: str = "") -> Done:
@@ -162,6 +167,7 @@ class Desk:
             try:
                 seen = await settle(tab, self.blank.gateway, limit_s=limit, looking=looking)
             except TimeoutError:
+                await self.blank.browser.question()
                 seen = None
                 self.tabs.notes.append(f"the page had not come to rest after {limit:g} s")
             await self.tabs.ensure()

@@ -13,6 +13,8 @@ from agent_envs.errors import ConfigError, SandboxUnavailable
 
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """In the order of preference: the headless shell makes a page three times as fast as the whole browser."""
+_NO_ZONES = ("posix", "right", "localtime", "Factory")
+"""What lies between the time zones of a system and is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,9 @@ class BrowserOptions:
     def __post_init__(self) -> None:
         if self.executable and self.channel:
             raise ConfigError("executable and channel both say which browser; give one of them")
+        for name in ("executable", "channel", "locale", "timezone"):
+            if not isinstance(text := getattr(self, name), str):
+                raise ConfigError(f"{name} is {text!r}; expected a text")
         for name in ("width", "height", "ready"):
             if type(value := getattr(self, name)) is not int:
                 raise ConfigError(f"{name} is {value!r}; expected a whole number")
@@ -50,7 +55,9 @@ class BrowserOptions:
             ZoneInfo(self.timezone)
         except (ValueError, OSError, KeyError) as error:
             raise ConfigError(f"there is no time zone {self.timezone!r}; expected such as 'Asia/Shanghai'") from error
-        if not re.fullmatch(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*", self.locale):
+        if self.timezone.startswith(_NO_ZONES):
+            raise ConfigError(f"a browser knows no time zone {self.timezone!r}; expected such as 'Asia/Shanghai'")
+        if not re.fullmatch(r"[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8}){0,7}", self.locale):
             raise ConfigError(f"locale is {self.locale!r}; expected a language tag such as 'en-US'")
         if not 0 <= self.ready <= 64:
             raise ConfigError(f"ready is {self.ready}; expected the number of windows kept open, 0 to 64")

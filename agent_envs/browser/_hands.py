@@ -30,6 +30,8 @@ _KEYS_AT_MOST = 300
 _HOVER_PAUSES_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _BEYOND_PX = 2.0
 _DIRECTIONS = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
+_LONGEST_CHORD = 5
+"""Signs between the keys of one: four modifiers and a key, which may be + itself."""
 _MODIFIERS = {"alt": "Alt", "control": "Control", "ctrl": "Control", "meta": "Meta", "shift": "Shift"}
 
 
@@ -161,7 +163,7 @@ def _held(modifiers: Sequence[str]) -> list[str]:
     unknown = [one for one in modifiers if one.lower() not in _MODIFIERS]
     if unknown:
         raise ToolFailed(f"{unknown[0]!r} is no modifier; there are Alt, Control, Meta and Shift")
-    return [_MODIFIERS[one.lower()] for one in modifiers]
+    return list(dict.fromkeys(_MODIFIERS[one.lower()] for one in modifiers))
 
 
 async def hover(tab: Tab, element: str) -> None:
@@ -195,6 +197,9 @@ async def press(tab: Tab, keys: str, element: str = "") -> None:
     """Press a key or a chord (`Enter`, `Control+A`), on an element or on what has the focus."""
     from playwright.async_api import Error
 
+    what = f"{keys[:40]!r} is no key; expected such as Enter, Tab, ArrowDown, a or Control+A"
+    if keys.count("+") > _LONGEST_CHORD:
+        raise ToolFailed(what)
     if element:
         await (await locate(tab, element)).ask("focus")
     chord = "+".join(_MODIFIERS.get(part.lower(), part) for part in keys.split("+")) if len(keys) > 1 else keys
@@ -203,7 +208,7 @@ async def press(tab: Tab, keys: str, element: str = "") -> None:
     except Error as error:
         if "Unknown key" not in error.message:
             raise
-        raise ToolFailed(f"{keys!r} is no key; expected such as Enter, Tab, ArrowDown, a or Control+A") from None
+        raise ToolFailed(what) from None
 
 
 async def select_option(tab: Tab, element: str, values: Sequence[str]) -> None:

@@ -69,6 +69,15 @@ def call(work: Coroutine[Any, Any, T], *, timeout_s: float) -> T:
         future.cancel()
 
 
+def leave(work: Coroutine[Any, Any, None]) -> None:
+    """Run it on the loop, where one runs, and wait for nothing. Takes no lock, so that a finalizer can call it."""
+    running = _current
+    if running is None:
+        work.close()
+    else:
+        running.submit(work)
+
+
 def at_exit(close: Callable[[], Awaitable[None]]) -> None:
     """Await `close()` when this process ends, last registered first. To be called on the loop."""
     _running().closers.append(close)

@@ -126,16 +126,20 @@ class Browser:
             watching.cancel()
 
     async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_SUSPECT_S)
+            await self.question()
+
+    async def question(self) -> None:
+        """Ask whether it is there, since something took too long; where it does not answer, it is ended."""
         from playwright.async_api import Error
 
         try:
-            while True:
-                await asyncio.sleep(_SUSPECT_S)
-                async with asyncio.timeout(_ANSWER_S):
-                    session = await self.session()
-                    # Answered by its network process.
-                    await session.send("Storage.getCookies")
-                    await session.detach()
+            async with asyncio.timeout(_ANSWER_S):
+                session = await self.session()
+                # Answered by its network process.
+                await session.send("Storage.getCookies")
+                await session.detach()
         except (Error, TimeoutError):
             # By force: it would not answer a request to close either.
             self.ended.set()
@@ -174,7 +178,8 @@ async def _launch(options: BrowserOptions, driver: Driver) -> Browser:
         if not driver.alive:
             raise SandboxDied(f"the browser's driver has ended: {_first_line(error)}") from error
         what = executable or options.channel or "Playwright's own browser"
-        raise SandboxUnavailable(f"{what} does not start: {_first_line(error)}; {remedy()}") from error
+        cure = "expected a channel such as chrome or msedge, installed here" if options.channel else remedy()
+        raise SandboxUnavailable(f"{what} does not start: {_first_line(error)}; {cure}") from error
     return Browser(handle, driver)
 
 

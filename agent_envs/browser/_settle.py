@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_envs.browser._eyes import ask, look, sight
 from agent_envs.browser._tab import Tab
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_envs.sites import Gateway
 
 _AGAIN_S = 0.002
+_READING_S = 0.05
 _LONGEST_S = 0.02
 """Nobody says it when a navigation that was asked for has not begun in time."""
 
@@ -30,14 +31,39 @@ async def settle(tab: Tab, gateway: Gateway, *, limit_s: float, looking: bool = 
         # Whatever is on its way still is not waited for again.
         tab.unanswered, tab.opening = gateway.in_flight, 0
         tab.loading.clear()
+        if tab.scripts:
+            tab.scripts.clear()
         raise
 
 
 def _busy(tab: Tab, gateway: Gateway) -> bool:
     """Whether a document or an answer is on its way, so that the present document need not be asked."""
     tab.unanswered = min(tab.unanswered, gateway.in_flight)
-    coming = tab.loading or tab.opening or asyncio.get_running_loop().time() < tab.leaving_until
+    coming = tab.loading or tab.opening or tab.scripts or asyncio.get_running_loop().time() < tab.leaving_until
     return bool(coming) or gateway.in_flight > tab.unanswered
+
+
+async def _follow_scripts(tab: Tab) -> None:
+    """Keep up with the scripts that the tab asks for: of `import()` a document knows nothing, nor soon the gateway."""
+    loop = asyncio.get_running_loop()
+    tab.scripts = scripts = set()
+
+    def asked(event: dict[str, Any]) -> None:
+        if event.get("type") == "Script":
+            scripts.add(event["requestId"])
+
+    def gone(script: str) -> None:
+        scripts.discard(script)
+        tab.news.set()
+
+    def over(event: dict[str, Any]) -> None:
+        # What it needs itself is asked for when it has been read.
+        loop.call_later(_READING_S, gone, event["requestId"])
+
+    tab.cdp.on("Network.requestWillBeSent", asked)
+    tab.cdp.on("Network.loadingFinished", over)
+    tab.cdp.on("Network.loadingFailed", over)
+    await tab.cdp.send("Network.enable")
 
 
 async def _pause(tab: Tab) -> None:
@@ -53,6 +79,8 @@ async def _rest(tab: Tab, gateway: Gateway, limit_s: float, *, looking: bool) ->
     while not tab.interrupted.is_set():
         while _busy(tab, gateway) and not tab.interrupted.is_set():
             await _pause(tab)
+        if gateway.imports and tab.scripts is None:
+            await _follow_scripts(tab)
         known = await sight(tab)
         first = known.numbers.next
         asked = asyncio.ensure_future(_seen(tab, limit_s) if looking else rest(tab, cap_s=limit_s))

@@ -30,6 +30,8 @@ class Tab:
     """The frames on their way to another document: the main one until that is there, others until it is whole."""
     leaving_until: float = 0.0
     """Until when, by the clock of the loop, a navigation that was asked for may not have begun."""
+    scripts: set[str] | None = None
+    """The scripts that were asked for and are not there yet; None where nobody keeps up with that."""
     unanswered: int = 0
     """Requests for whose answers nobody waits any more."""
     opening: int = 0

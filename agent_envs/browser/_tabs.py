@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from agent_envs.browser._eyes import Numbers, follow
 from agent_envs.browser._tab import Tab
@@ -17,6 +18,7 @@ MOST_TABS = 20
 _MOST_DOWNLOADS = 50
 _QUOTED = 300
 _SOON_S = 0.3
+_PAGES = ("", "about", "blob", "data", "http", "https", "javascript")
 _FILE = "the page asks for a file; give it one with upload_file"
 _BLANK = "a blank one has taken its place"
 
@@ -132,6 +134,8 @@ class Tabs:
             # From here on the document itself says when it is whole.
             if "parentId" not in event["frame"]:
                 over({"frameId": event["frame"]["id"]})
+                if tab.scripts:
+                    tab.scripts.clear()
 
         def opening(_: Any) -> None:
             tab.opening += 1
@@ -141,7 +145,13 @@ class Tabs:
         tab.cdp.on("Page.frameNavigated", arrived)
         tab.cdp.on("Page.frameStoppedLoading", over)
         tab.cdp.on("Page.frameDetached", over)
-        tab.cdp.on("Page.windowOpen", opening)
+
+        def window(event: dict[str, Any]) -> None:
+            # Other addresses (mailto:) are for other programs: no page comes.
+            if urlsplit(event["url"]).scheme in _PAGES:
+                tab.opening += 1
+
+        tab.cdp.on("Page.windowOpen", window)
         tab.cdp.on("Page.downloadWillBegin", opening)
         tab.cdp.on("Page.fileChooserOpened", lambda _: self.notes.append(_FILE))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import weakref
 from collections.abc import Coroutine, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from agent_envs.browser._addresses import address, cause
 from agent_envs.browser._desk import Desk, Done, Interrupted, first_line
 from agent_envs.browser._eyes import prepare
 from agent_envs.browser._find import BrowserOptions
-from agent_envs.browser._loop import call
+from agent_envs.browser._loop import call, leave
 from agent_envs.browser._pool import take
 from agent_envs.browser._tab import Tab
 from agent_envs.browser._tabs import MOST_TABS
@@ -70,6 +71,8 @@ class Window(Acting):
         self._desk: Desk | None = desk
         self._process = os.getpid()
         self._tabs = desk.tabs
+        self._forgotten = weakref.finalize(self, _abandon, desk, os.getpid())
+        self._forgotten.atexit = False
         self.gateway: Gateway = desk.blank.gateway
         """What the pages asked for."""
 
@@ -174,6 +177,7 @@ class Window(Acting):
 
     def close(self) -> None:
         """Close it with all of its tabs; idempotent, and silent where the browser is gone."""
+        self._forgotten.detach()
         desk, self._desk = self._desk, None
         if desk is not None and self._process == os.getpid():
             with contextlib.suppress(SandboxDied):
@@ -207,6 +211,12 @@ class Window(Acting):
             # A forked child would write into its parent's pipe: the parent acts for both, and reads both answers.
             raise SandboxDied("this window belongs to the process that this one was forked from; open one here")
         return self._desk
+
+
+def _abandon(desk: Desk, process: int) -> None:
+    """Close a window that nobody has closed and nobody can any more."""
+    if process == os.getpid():
+        leave(desk.close())
 
 
 async def _goto(tab: Tab, url: str, timeout_s: float) -> str:

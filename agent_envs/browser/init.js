@@ -77,6 +77,8 @@
   // --- what is still to come ---
   const SOON = 1000,
     QUICK = 50,
+    IDLE = 200,
+    PICTURE = 5000,
     LONGEST_CHAIN = 8,
     FRAME = 16;
   const later = window.setTimeout;
@@ -106,14 +108,21 @@
       wait = max(0, +delay || 0),
       due = clock + wait,
       depth = chain + 1;
-    if (typeof work !== "function") return apply(native, self, args);
-    const id = apply(native, self, [
-      function (...rest) {
-        apply(mapDelete, timers, [id]);
-        return passing(due, depth, () => apply(work, this, rest));
-      },
-      ...args.slice(1),
-    ]);
+    const over = (run) => {
+      apply(mapDelete, timers, [id]);
+      return passing(due, depth, run);
+    };
+    let id;
+    if (typeof work === "function") {
+      const late = function (...rest) {
+        return over(() => apply(work, this, rest));
+      };
+      id = apply(native, self, [late, ...args.slice(1)]);
+    } else {
+      // A script as a text. Timers of one length fire in the order in which they were set.
+      id = apply(native, self, args);
+      if (wait <= SOON) apply(native, window, [() => over(() => {}), wait]);
+    }
     if (wait <= SOON && depth <= LONGEST_CHAIN) apply(mapSet, timers, [id, 1]);
     return id;
   });
@@ -159,39 +168,129 @@
     apply(mapDelete, frames, [args[0]]);
     return apply(native, self, args);
   });
+  // Whoever has time left does this then; and a frame may pass before.
+  wrap(window, "requestIdleCallback", (native, self, args) => {
+    const work = args[0],
+      depth = chain + 1;
+    if (typeof work !== "function") return apply(native, self, args);
+    const idle = (deadline) => {
+      apply(mapDelete, frames, ["idle" + id]);
+      return passing(clock, depth, () => work(deadline));
+    };
+    // A page that is asked over and over may never have any.
+    const id = apply(native, self, [idle, { timeout: IDLE, ...args[1] }]);
+    if (depth <= LONGEST_CHAIN) apply(mapSet, frames, ["idle" + id, 1]);
+    return id;
+  });
+  wrap(window, "cancelIdleCallback", (native, self, args) => {
+    apply(mapDelete, frames, ["idle" + args[0]]);
+    return apply(native, self, args);
+  });
+  // These are told in the frame after a change.
+  let observes = false;
+  for (const observer of [ResizeObserver, IntersectionObserver])
+    wrap(observer.prototype, "observe", (native, self, args) => {
+      observes = true;
+      return apply(native, self, args);
+    });
   const then = Promise.prototype.then;
   // A promise is waited for, and one task more, in which whoever asked for it goes on.
+  const begun = () => {
+    requests++;
+    let going = true;
+    return () => {
+      if (going) apply(later, window, [() => requests--, 0]);
+      going = false;
+    };
+  };
+  const until = (answer) => {
+    const done = begun();
+    apply(then, answer, [done, done]);
+  };
   const awaited = (native, self, args) => {
     const answer = apply(native, self, args);
-    const done = () => {
-      apply(later, window, [
-        () => {
-          requests--;
-        },
-        0,
-      ]);
-    };
-    requests++;
-    apply(then, answer, [done, done]);
+    until(answer);
     return answer;
+  };
+  const told = (target, ...ends) => {
+    const done = begun();
+    for (const end of ends) apply(listen, target, [end, done, { once: true }]);
+    return done;
   };
   wrap(window, "fetch", awaited);
   for (const read of ["text", "json", "blob", "arrayBuffer", "formData"]) wrap(Response.prototype, read, awaited);
   wrap(XMLHttpRequest.prototype, "send", (native, self, args) => {
-    requests++;
-    apply(listen, self, [
-      "loadend",
-      () => {
-        requests--;
-      },
-      { once: true },
-    ]);
+    const done = told(self, "loadend");
     try {
       return apply(native, self, args);
     } catch (error) {
-      requests--;
+      done();
       throw error;
     }
+  });
+  wrap(window.Scheduler?.prototype || {}, "postTask", (native, self, [work, options]) => {
+    const wait = max(0, +options?.delay || 0),
+      due = clock + wait,
+      depth = chain + 1;
+    if (typeof work !== "function") return apply(native, self, [work, options]);
+    const done = wait <= SOON && depth <= LONGEST_CHAIN ? begun() : () => {};
+    const late = () => {
+      done();
+      return passing(due, depth, work);
+    };
+    const answer = apply(native, self, [late, options]);
+    // Or it is called off.
+    apply(then, answer, [done, done]);
+    return answer;
+  });
+  wrap(Document.prototype, "startViewTransition", (native, self, args) => {
+    const moving = apply(native, self, args);
+    until(moving.updateCallbackDone);
+    return moving;
+  });
+  const opening = (native, self, args) => {
+    const request = apply(native, self, args);
+    told(request, "success", "error", "blocked");
+    return request;
+  };
+  for (const name of ["open", "deleteDatabase"]) wrap(IDBFactory.prototype, name, opening);
+  wrap(IDBDatabase.prototype, "transaction", (native, self, args) => {
+    const transaction = apply(native, self, args);
+    told(transaction, "complete", "abort", "error");
+    return transaction;
+  });
+  const Socket = WebSocket;
+  window.WebSocket = new Proxy(Socket, {
+    __proto__: null,
+    construct(target, args, made) {
+      const socket = Reflect.construct(target, args, made === window.WebSocket ? target : made);
+      told(socket, "open", "error", "close");
+      return socket;
+    },
+  });
+  Socket.prototype.constructor = window.WebSocket;
+  // Pictures that are in no document; those that are in one are looked for there.
+  const pictures = new WeakSet(),
+    isIn = WeakSet.prototype.has,
+    putIn = WeakSet.prototype.add,
+    takeOut = WeakSet.prototype.delete,
+    connected = Object.getOwnPropertyDescriptor(Node.prototype, "isConnected").get,
+    source = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src"),
+    loading = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "loading").get;
+  Object.defineProperty(HTMLImageElement.prototype, "src", {
+    ...source,
+    set: new Proxy(source.set, {
+      __proto__: null,
+      apply(target, self, args) {
+        apply(target, self, args);
+        if (apply(isIn, pictures, [self]) || apply(connected, self, []) || apply(loading, self, []) === "lazy") return;
+        apply(putIn, pictures, [self]);
+        // One that is sent for no longer ends without a word.
+        apply(later, window, [told(self, "load", "error"), PICTURE]);
+        for (const end of ["load", "error"])
+          apply(listen, self, [end, () => apply(takeOut, pictures, [self]), { once: true }]);
+      },
+    }),
   });
 
   // --- our own world asks ---
@@ -213,7 +312,7 @@
         }
       }
       const busy = apply(sizeOf, timers, []) + apply(sizeOf, frames, []) + max(0, requests);
-      apply(dispatch, window, [new Mouse(tell, { detail: 0, screenX: min(busy, 1000), ctrlKey: hovers })]);
+      apply(dispatch, window, [new Mouse(tell, { detail: 0, screenX: min(busy, 1000), ctrlKey: hovers, shiftKey: observes })]);
     },
   ]);
 

@@ -15,6 +15,7 @@ class Registry {
       listeners: new WeakMap(),
       anyone: false,
       hovers: false,
+      observes: false,
       stand_in: new WeakMap(),
       busy: 0,
       roots: new WeakSet(),
@@ -26,6 +27,7 @@ class Registry {
     if (event.detail === 0) {
       this.busy = event.screenX;
       this.hovers = event.ctrlKey;
+      this.observes = event.shiftKey;
       return;
     }
     const e = event.relatedTarget || event.composedPath()[0];

@@ -249,10 +249,17 @@ Object.assign(eyes, {
         });
     const pause = (ms) => new Promise((next) => setTimeout(next, ms));
     if (readyState(document) !== "complete") await whole(cap);
-    let seen = -1;
+    let seen = -1,
+      drawnAt = -1;
     for (let round = 0; ; round++) {
       await turn();
-      if (this.quiet() && this.changes === seen) return "quiet";
+      if (this.quiet() && this.changes === seen) {
+        if (!this.registry.observes || drawnAt === seen) return "quiet";
+        // Who watches sizes or what is visible is told of a change in the next frame, or after it.
+        drawnAt = seen;
+        for (let frame = 0; frame < 2; frame++) await drawn();
+        continue;
+      }
       if (performance.now() > end)
         return this.leaving()
           ? "a page is loading"

@@ -8,8 +8,9 @@ behind it. Runs on the event loop it was opened on.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
@@ -58,6 +59,8 @@ class Gateway:
         """What broke in a site: our fault, and the end of the episode."""
         self.in_flight = 0
         """Requests that are being answered."""
+        self.imports = False
+        """Whether a script was sent that may ask for others as it runs, or something that cannot be read here."""
         self.news = asyncio.Event()
         """Set when one of them has been answered; whoever waits for it clears it."""
         self._visits: Mapping[str, Visit] = {}
@@ -89,7 +92,7 @@ class Gateway:
 
     def serve(self, visits: Mapping[str, Visit]) -> None:
         """Answer for these sites (by host name) from now on, and forget what was asked for before."""
-        self._visits, self.log, self.faults = visits, [], []
+        self._visits, self.log, self.faults, self.imports = visits, [], [], False
 
     async def close(self) -> None:
         """Cut it off and give its port away; idempotent. From then on another gateway may be found there."""
@@ -113,14 +116,13 @@ class Gateway:
         exchange = Exchange(scope["method"], _url(scope))
         if len(self.log) < MOST_LOGGED:
             self.log.append(exchange)
-        self.in_flight += 1
+        flight = _Flight(self)
         try:
-            await self._pass_on(exchange, scope, receive, send)
+            await self._pass_on(exchange, scope, receive, send, flight)
         finally:
-            self.in_flight -= 1
-            self.news.set()
+            flight.over()
 
-    async def _pass_on(self, exchange: Exchange, scope: Message, receive: Receive, send: Send) -> None:
+    async def _pass_on(self, exchange: Exchange, scope: Message, receive: Receive, send: Send, flight: _Flight) -> None:
         visit = self._visits.get(urlsplit(exchange.url).hostname or "")
         if visit is None:
             return await _say(exchange, send, 403, "This host is not part of the task.")
@@ -140,15 +142,47 @@ class Gateway:
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
                 exchange.status = message["status"]
+            self.imports = self.imports or _imports(message)
             await send(message)
 
         try:
-            await visit.site.app({**scope, "scheme": "http", VISIT: visit}, ask, note)
+            async with flight.watched(receive):
+                await visit.site.app({**scope, "scheme": "http", VISIT: visit}, ask, note)
         except Exception as fault:  # noqa: BLE001 - whatever a site raises is the site's fault: kept for the episode's end
             self.faults.append(f"{exchange.method} {exchange.url}: {type(fault).__name__}: {fault}")
             if not exchange.status:
                 await _say(exchange, send, 500, "The site has failed.")
         return None
+
+
+class _Flight:
+    """A request that is being answered, for as long as somebody waits for the answer."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway: Gateway | None = gateway
+        gateway.in_flight += 1
+
+    def over(self) -> None:
+        """Nobody waits for it any more; idempotent."""
+        gateway, self._gateway = self._gateway, None
+        if gateway is not None:
+            gateway.in_flight -= 1
+            gateway.news.set()
+
+    @contextlib.asynccontextmanager
+    async def watched(self, receive: Receive) -> AsyncIterator[None]:
+        """Answering it, which goes on where the page has given it up meanwhile."""
+        watching = asyncio.ensure_future(self._watch(receive))
+        try:
+            yield
+        finally:
+            watching.cancel()
+
+    async def _watch(self, receive: Receive) -> None:
+        # The body has been read: what comes now is the end of the connection.
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.over()
 
 
 async def _body(receive: Receive) -> bytes | None:
@@ -170,6 +204,12 @@ async def _say(exchange: Exchange, send: Send, status: int, text: str) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
+
+
+def _imports(message: Message) -> bool:
+    if message["type"] == "http.response.start":
+        return any(name.lower() == b"content-encoding" for name, _ in message.get("headers", ()))
+    return any(sign in message.get("body", b"") for sign in (b"import(", b"import ("))
 
 
 def _url(scope: Message) -> str:

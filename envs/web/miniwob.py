@@ -21,7 +21,7 @@ from agent_envs.envs.web.session import WebSession
 
 from agent_envs.artifact import Artifact, Verdict
 from agent_envs.browser import Done
-from agent_envs.errors import MissingExtra, TaskError, ToolFailed, UnknownTask
+from agent_envs.errors import ConfigError, MissingExtra, TaskError, ToolFailed, UnknownTask
 from agent_envs.json_lines import JsonObject
 from agent_envs.sites import FolderSite
 from agent_envs.tasks import Task, TaskSet
@@ -147,6 +147,11 @@ class MiniWobEnv(WebEnv):
     session_class = MiniWobSession
 
     def __init__(self, *, width: int = 480, height: int = 360, **options: Unpack[WebOptions]) -> None:
+        if given := {"task_set", "path", "verifier"} & set(options):
+            raise ConfigError(
+                f"{min(given)!r} cannot be chosen: the pages are the tasks and say what counts; pick one with"
+                " reset(options={'task_id': 'click-button'})"
+            )
         super().__init__(
             task_set=TaskSet.lazy("miniwob", _tasks, split="test"),
             verifier=MiniWobVerifier(),

@@ -62,14 +62,6 @@ def redirect(to: str) -> Page:
     return answer
 
 
-def slowly(page: str, *, seconds: float) -> Page:
-    """A page that takes its time."""
-
-    async def answer(scope: Any) -> tuple[int, dict[str, str], str]:
-        await asyncio.sleep(seconds)
-        return 200, {}, page
-
-    return answer
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -231,6 +232,17 @@ def test_every_feature_that_playwright_turns_off_is_off_still(open_pages) -> Non
     lists = [set(one.partition("=")[2].split(",")) for one in line if one.startswith("--disable-features=")]
     assert len(lists) == 2
     assert lists[0] < lists[1], "add what is missing to _process._WITHOUT"
+
+
+def test_a_window_that_is_forgotten_is_closed(open_pages, eventually) -> None:
+    held = open_pages({"/": "Home"}, ready=0)
+    blank = held._desk.blank
+    forgotten = open_window(BrowserOptions(ready=0), visits={}, now="2026-03-10T09:00:00", seed=0)
+    context = forgotten._desk.blank.context
+    assert context in blank.browser._handle.contexts
+    del forgotten
+    gc.collect()
+    eventually(lambda: context in blank.browser._handle.contexts, False)
 
 
 def test_a_crash_ends_the_episode_and_the_next_one_has_a_new_browser(open_pages) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -226,6 +227,19 @@ def test_a_browser_that_is_not_there_is_named_with_what_would_help() -> None:
         open_window(BrowserOptions(executable="no-such-browser"), visits={}, now="2026-03-10T09:00:00", seed=0)
 
 
-def test_options_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ConfigError, match="give one of them"):
-        BrowserOptions(executable="chromium", channel="chrome")
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"executable": "chromium", "channel": "chrome"}, "give one of them"),
+        ({"executable": None}, "executable is None; expected a text"),
+        ({"channel": 5}, "channel is 5; expected a text"),
+        ({"locale": 5}, "locale is 5; expected a text"),
+        ({"locale": "en-" + "a" * 50}, "expected a language tag"),
+        ({"timezone": 5}, "timezone is 5; expected a text"),
+        ({"timezone": "posix/UTC"}, "no time zone 'posix/UTC'"),
+        ({"timezone": "localtime"}, "no time zone 'localtime'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        BrowserOptions(**options)

@@ -15,7 +15,7 @@ from agent_envs.envs.web.oracles.playing import EpisodeOver
 from agent_envs.envs.web.oracles.reading import read
 from gymnasium.utils.env_checker import check_env
 
-from agent_envs.errors import SandboxUnavailable, UnknownTask
+from agent_envs.errors import ConfigError, SandboxUnavailable, UnknownTask
 
 MOVING = ("stock-market",)
 """Pages that go on by themselves, a little further before they are seen where the machine is busy."""
@@ -91,6 +91,12 @@ def test_the_seed_picks_page_and_instance(env: MiniWobEnv) -> None:
 def test_what_is_no_page_or_no_instance_is_named(env: MiniWobEnv, wrong: str) -> None:
     with pytest.raises(UnknownTask, match="click-button"):
         env.reset(options={"task_id": wrong})
+
+
+@pytest.mark.parametrize("option", ["task_set", "verifier"])
+def test_what_the_pages_fix_cannot_be_chosen(option: str) -> None:
+    with pytest.raises(ConfigError, match=f"'{option}' cannot be chosen.*click-button"):
+        MiniWobEnv(**{option: "x"})
 
 
 def test_the_wrong_button_ends_the_episode_without_a_reward(env: MiniWobEnv) -> None:

@@ -269,6 +269,8 @@ def test_a_name_spelled_with_what_is_no_character_is_not_found(env: WebEnv) -> N
         ({"locale": "en US"}, "en US"),
         ({"task_set": "shopp"}, "shop"),
         ({"render_mode": "human"}, "rgb_array"),
+        ({"verifier": 5}, "the verifier is 5"),
+        ({"task_set": "jsonl", "path": 5}, "not 5"),
     ],
 )
 def test_a_wrong_option_is_named(option: dict[str, Any], named: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from os import PathLike
 
 from agent_envs.errors import ConfigError
 from agent_envs.tasks import TaskSet
@@ -21,8 +22,8 @@ def load_task_set(name: str, *, path: str = "") -> TaskSet:
     Raises `ConfigError` where there is no such set, or where a path is missing or not wanted.
     """
     if name == "jsonl":
-        if not path:
-            raise ConfigError("task set 'jsonl' is read from your file; pass path='tasks.jsonl'")
+        if not path or not isinstance(path, str | PathLike):
+            raise ConfigError(f"task set 'jsonl' is read from your file; pass path='tasks.jsonl', not {path!r}")
         return TaskSet.from_jsonl(path, name=name)
     if name not in _GENERATED:
         near = get_close_matches(str(name), TASK_SETS, n=1, cutoff=0.5)
