@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from typing import Any
@@ -60,8 +59,6 @@ def redirect(to: str) -> Page:
         return 302, {"location": to}, ""
 
     return answer
-
-
 
 
 @pytest.fixture
