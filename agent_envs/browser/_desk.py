@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from agent_envs.browser._ends import unless
 from agent_envs.browser._eyes import look
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._pool import Blank
@@ -58,20 +59,12 @@ class Desk:
 
         browser = self.blank.browser
         async with self.turn:
-            task = asyncio.ensure_future(work)
-            ended = asyncio.ensure_future(browser.ended.wait())
             try:
                 with stillness().broken():
                     async with browser.watched():
-                        await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
-                if task.done() and browser.alive:
-                    return task.result()
-                raise SandboxDied("the browser has crashed or was closed under the episode")
+                        return await unless(browser.ended, work)
             except Error as error:
                 raise SandboxDied(f"the browser failed: {first_line(error)}") from error
-            finally:
-                ended.cancel()
-                task.cancel()
 
     async def act(self, work: Callable[[Tab], Awaitable[str | None]]) -> Done:
         """Do something in the front tab and wait until the page has come to rest."""

@@ -6,6 +6,7 @@ removed by the next driver that starts on this machine.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import fcntl
 import os
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_envs.browser import guest_warden
+from agent_envs.browser._ends import when_gone
 from agent_envs.errors import MissingExtra, SandboxUnavailable
 
 if TYPE_CHECKING:
@@ -38,14 +40,17 @@ class Driver:
         self.playwright = playwright
         self.folder = folder
         self._note = folder / "warden"
-        self._warden = int(self._note.read_text())
-        self._began = _began(self._warden)
-        self._killed = False
+        self.warden = int(self._note.read_text())
+        """The process at the root of everything that it starts."""
+        self.ended = asyncio.Event()
+        """Set when it has ended or is about to."""
+        self._began = _began(self.warden)
+        when_gone(self.warden, self.ended.set)
 
     @property
     def alive(self) -> bool:
         """Whether its warden lives and has not cleaned up yet: a killed one takes the driver along, not the folder."""
-        return not self._killed and self._warden_lives() and self._note.exists()
+        return not self.ended.is_set() and self._warden_lives() and self._note.exists()
 
     async def close(self) -> None:
         """End the driver, and with it every browser it has started; idempotent."""
@@ -55,14 +60,14 @@ class Driver:
 
     def kill(self) -> None:
         """Tell the warden to end everything at once."""
-        self._killed = True
+        self.ended.set()
         if self._warden_lives():
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._warden, signal.SIGTERM)
+                os.kill(self.warden, signal.SIGTERM)
 
     def _warden_lives(self) -> bool:
         """Whether it is the warden still that has its number."""
-        return bool(self._began) and _began(self._warden) == self._began
+        return bool(self._began) and _began(self.warden) == self._began
 
 
 async def start_driver() -> Driver:

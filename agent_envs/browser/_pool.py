@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_envs.browser._ends import unless
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._loop import at_exit, shelf
 from agent_envs.browser._process import Browser, browser
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
 _REHEARSAL_S = 5.0
+_MOMENT_S = 0.3
 _PATIENCE_S = 0.5
 """A new window is begun while no window is being acted in, so that it slows nobody down; or after this many seconds."""
 
@@ -149,6 +151,14 @@ async def _put_away(blank: Blank) -> None:
         await blank.gateway.close()
 
 
+async def _blank(process: Browser, options: BrowserOptions, gateway: Gateway) -> Blank:
+    context = await process.new_context(options, port=gateway.port)
+    tabs = Tabs(context, gateway.news)
+    await tabs.begin(await context.new_page())
+    await process.mind()
+    return Blank(process, gateway, context, tabs)
+
+
 async def _open(options: BrowserOptions) -> Blank:
     from playwright.async_api import Error
 
@@ -157,13 +167,13 @@ async def _open(options: BrowserOptions) -> Blank:
     try:
         process = await browser(options)
         async with process.watched():
-            context = await process.new_context(options, port=gateway.port)
-            tabs = Tabs(context, gateway.news)
-            await tabs.begin(await context.new_page())
-            await process.mind()
-        return Blank(process, gateway, context, tabs)
+            return await unless(process.ended, _blank(process, options, gateway))
     except Error as error:
         await gateway.close()
+        if process is not None:
+            # That it has ended may be told a moment later than that it does not answer.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.ended.wait(), _MOMENT_S)
         why = f"the browser opens no window: {str(error).partition(chr(10))[0]}"
         # One that has died meanwhile is a fault of the moment; the next attempt has a new one.
         raise (SandboxUnavailable if process is None or process.alive else SandboxDied)(why) from error

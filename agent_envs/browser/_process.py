@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from agent_envs.browser._driver import Driver, start_driver
+from agent_envs.browser._ends import unless, when_gone
 from agent_envs.browser._find import BrowserOptions, find_executable, remedy
 from agent_envs.browser._loop import at_exit, shelf
 from agent_envs.errors import SandboxDied, SandboxUnavailable
@@ -68,6 +68,7 @@ class Browser:
         self.ended = asyncio.Event()
         """Set when it has crashed or was closed; whoever waits for it gives up then."""
         self._minded = False
+        when_gone(driver.warden, self.ended.set)
         handle.on("disconnected", lambda _: self.ended.set())
 
     @property
@@ -98,7 +99,7 @@ class Browser:
         told = await session.send("SystemInfo.getProcessInfo")
         for process in told["processInfo"]:
             if process["type"].startswith("network"):
-                _when_gone(process["id"], self._lost)
+                when_gone(process["id"], self._lost)
         await session.detach()
 
     def _lost(self) -> None:
@@ -169,11 +170,12 @@ async def _launch(options: BrowserOptions, driver: Driver) -> Browser:
     told: dict[str, str | float | bool] = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     told |= {"HOME": str(driver.folder), "TMPDIR": str(driver.folder), "LANG": "C.UTF-8"}
     try:
-        handle = await driver.playwright.chromium.launch(
+        launching = driver.playwright.chromium.launch(
             executable_path=executable or None, channel=options.channel or None, timeout=_START_MS, env=told,
             args=[*_FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])],
             handle_sigint=False, handle_sigterm=False, handle_sighup=False,
         )  # fmt: skip
+        handle = await unless(driver.ended, launching)
     except Error as error:
         if not driver.alive:
             raise SandboxDied(f"the browser's driver has ended: {_first_line(error)}") from error
@@ -196,27 +198,6 @@ async def _driver() -> Driver:
 def _lock(key: object) -> asyncio.Lock:
     lock: asyncio.Lock = shelf().setdefault(("lock", key), asyncio.Lock())
     return lock
-
-
-def _when_gone(pid: int, tell: Callable[[], None]) -> None:
-    """Call `tell` on the loop when a process has ended, where the system lets us know."""
-    if sys.platform != "linux":
-        return None
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return tell()
-    except OSError:
-        return None
-    loop = asyncio.get_running_loop()
-
-    def gone() -> None:
-        loop.remove_reader(descriptor)
-        os.close(descriptor)
-        tell()
-
-    loop.add_reader(descriptor, gone)
-    return None
 
 
 def _first_line(error: Exception) -> str:

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from agent_envs.browser._acts import Acting
 from agent_envs.browser._addresses import address, cause
 from agent_envs.browser._desk import Desk, Done, Interrupted, first_line
+from agent_envs.browser._ends import unless
 from agent_envs.browser._eyes import prepare
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._loop import call, leave
@@ -37,6 +38,8 @@ def open_window(options: BrowserOptions, *, visits: Mapping[str, Visit], now: st
 
 
 async def _open(options: BrowserOptions, visits: Mapping[str, Visit], *, now: str, seed: int) -> Desk:
+    from playwright.async_api import Error
+
     blank = await take(options)
     desk = Desk(blank, options)
     blank.gateway.serve(visits)
@@ -47,10 +50,14 @@ async def _open(options: BrowserOptions, visits: Mapping[str, Visit], *, now: st
             for name, value in visit.cookies.items()
         ]
         async with blank.browser.watched():
-            await asyncio.gather(
+            begun = asyncio.gather(
                 prepare(blank.context, seed=seed, now_ms=_epoch_ms(now, options.timezone)),
                 blank.context.add_cookies(cookies),  # type: ignore[arg-type]
             )
+            await unless(blank.browser.ended, begun)
+    except Error as error:
+        await blank.close()
+        raise SandboxDied(f"the browser prepares no window: {first_line(error)}") from error
     except BaseException:
         await blank.close()
         raise

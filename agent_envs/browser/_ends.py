@@ -1,0 +1,50 @@
+"""The end of a process: told on the loop as soon as it has come, whatever the pipes to it say."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from agent_envs.errors import SandboxDied
+
+T = TypeVar("T")
+
+
+def when_gone(pid: int, tell: Callable[[], None]) -> None:
+    """Call `tell` on the loop when a process has ended, where the system lets us know."""
+    if sys.platform != "linux":
+        return None
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return tell()
+    except OSError:
+        return None
+    loop = asyncio.get_running_loop()
+
+    def gone() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        tell()
+
+    loop.add_reader(descriptor, gone)
+    return None
+
+
+async def unless(ended: asyncio.Event, work: Awaitable[T]) -> T:
+    """What the work returns; raises `SandboxDied` as soon as what it needs has ended."""
+    task = asyncio.ensure_future(work)
+    end = asyncio.ensure_future(ended.wait())
+    try:
+        await asyncio.wait({task, end}, return_when=asyncio.FIRST_COMPLETED)
+        if ended.is_set():
+            raise SandboxDied("the browser has crashed or was closed under the episode")
+        return task.result()
+    finally:
+        end.cancel()
+        # What it still says is nobody's any more.
+        if not task.cancel() and not task.cancelled():
+            task.exception()
