@@ -44,8 +44,7 @@ from agent_envs.session import Session
 from agent_envs.spaces import ToolCallSpace, UnicodeText
 from agent_envs.tasks import Task, TaskSet
 from agent_envs.tools import Action, Toolbox, ToolCall, ToolResult
-from agent_envs.verifiers import Verifier, verify_safely
-from agent_envs.verifiers.protocol import must_verify
+from agent_envs.verifiers.protocol import Verifier, must_verify, verify_safely
 
 
 class AgentEnv(gymnasium.Env[str, str]):
