@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from agent_envs.browser._eyes import Numbers, follow
 from agent_envs.browser._tab import Tab
@@ -148,7 +147,7 @@ class Tabs:
 
         def window(event: dict[str, Any]) -> None:
             # Other addresses (mailto:) are for other programs: no page comes.
-            if urlsplit(event["url"]).scheme in _PAGES:
+            if event["url"].partition(":")[0] in _PAGES:
                 tab.opening += 1
 
         tab.cdp.on("Page.windowOpen", window)
