@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from agent_envs.browser._ends import unless
+from agent_envs.browser._ends import before, unless
 from agent_envs.browser._eyes import look
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._pool import Blank
@@ -108,12 +108,7 @@ class Desk:
     async def guard(self, tab: Tab, work: Awaitable[T]) -> T:
         """What the work returns, unless the page keeps it from an answer."""
         task = asyncio.ensure_future(_run(work))
-        stopped = asyncio.ensure_future(tab.interrupted.wait())
-        try:
-            await asyncio.wait({task, stopped}, timeout=self.options.timeout_s, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stopped.cancel()
-        if task.done():
+        if await before(tab.interrupted, task, within_s=self.options.timeout_s):
             return self._outcome(task, tab)
         if tab.dialog is not None and not tab.gone:
             tab.held.append(task)

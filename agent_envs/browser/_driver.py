@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from agent_envs.browser import guest_warden
 from agent_envs.browser._ends import when_gone
@@ -44,8 +45,9 @@ class Driver:
         """The process at the root of everything that it starts."""
         self.ended = asyncio.Event()
         """Set when it has ended or is about to."""
+        self._endings = WeakSet([self.ended])
         self._began = _began(self.warden)
-        when_gone(self.warden, self.ended.set)
+        when_gone(self.warden, self._end)
 
     @property
     def alive(self) -> bool:
@@ -60,10 +62,20 @@ class Driver:
 
     def kill(self) -> None:
         """Tell the warden to end everything at once."""
-        self.ended.set()
+        self._end()
         if self._warden_lives():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.warden, signal.SIGTERM)
+
+    def takes_along(self, ending: asyncio.Event) -> None:
+        """Set this event together with `ended`: that of something which cannot be without the driver."""
+        self._endings.add(ending)
+        if self.ended.is_set():
+            ending.set()
+
+    def _end(self) -> None:
+        for ending in list(self._endings):
+            ending.set()
 
     def _warden_lives(self) -> bool:
         """Whether it is the warden still that has its number."""

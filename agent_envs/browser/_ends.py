@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent_envs.errors import SandboxDied
 
@@ -34,17 +34,25 @@ def when_gone(pid: int, tell: Callable[[], None]) -> None:
     return None
 
 
+async def before(end: asyncio.Event, task: asyncio.Future[Any], *, within_s: float | None = None) -> bool:
+    """Whether a task comes to its own end before something else has ended and before the time is over."""
+    ending = asyncio.ensure_future(end.wait())
+    try:
+        await asyncio.wait({task, ending}, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ending.cancel()
+    return task.done()
+
+
 async def unless(ended: asyncio.Event, work: Awaitable[T]) -> T:
     """What the work returns; raises `SandboxDied` as soon as what it needs has ended."""
     task = asyncio.ensure_future(work)
-    end = asyncio.ensure_future(ended.wait())
     try:
-        await asyncio.wait({task, end}, return_when=asyncio.FIRST_COMPLETED)
+        await before(ended, task)
         if ended.is_set():
             raise SandboxDied("the browser has crashed or was closed under the episode")
         return task.result()
     finally:
-        end.cancel()
         # What it still says is nobody's any more.
         if not task.cancel() and not task.cancelled():
             task.exception()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent_envs.browser._ends import unless
+from agent_envs.browser._ends import before, unless
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._loop import at_exit, shelf
 from agent_envs.browser._process import Browser, browser
@@ -125,13 +125,10 @@ async def _rehearsed(blank: Blank, go_on: Callable[[], bool]) -> None:
     tab = blank.tabs.front
     rehearsal = asyncio.ensure_future(rehearse(tab, go_on=go_on))
     rehearsal.add_done_callback(lambda task: task.cancelled() or task.exception())
-    gone = asyncio.ensure_future(tab.interrupted.wait())
     done = False
     try:
-        await asyncio.wait({rehearsal, gone}, timeout=_REHEARSAL_S, return_when=asyncio.FIRST_COMPLETED)
-        done = rehearsal.done() and rehearsal.exception() is None
+        done = await before(tab.interrupted, rehearsal, within_s=_REHEARSAL_S) and rehearsal.exception() is None
     finally:
-        gone.cancel()
         rehearsal.cancel()
         if not done:
             await blank.close()

@@ -68,7 +68,7 @@ class Browser:
         self.ended = asyncio.Event()
         """Set when it has crashed or was closed; whoever waits for it gives up then."""
         self._minded = False
-        when_gone(driver.warden, self.ended.set)
+        driver.takes_along(self.ended)
         handle.on("disconnected", lambda _: self.ended.set())
 
     @property

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from agent_envs.browser._ends import before
 from agent_envs.browser._eyes import ask, look, sight
 from agent_envs.browser._tab import Tab
 
@@ -84,10 +85,8 @@ async def _rest(tab: Tab, gateway: Gateway, limit_s: float, *, looking: bool) ->
         known = await sight(tab)
         first = known.numbers.next
         asked = asyncio.ensure_future(_seen(tab, limit_s) if looking else rest(tab, cap_s=limit_s))
-        stopped = asyncio.ensure_future(tab.interrupted.wait())
         try:
-            await asyncio.wait({asked, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            if not asked.done():
+            if not await before(tab.interrupted, asked):
                 return None
             seen = asked.result()
         except Error:
@@ -95,7 +94,6 @@ async def _rest(tab: Tab, gateway: Gateway, limit_s: float, *, looking: bool) ->
             await asyncio.sleep(_AGAIN_S)
             continue
         finally:
-            stopped.cancel()
             asked.cancel()
         if not _busy(tab, gateway):
             return seen

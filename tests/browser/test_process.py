@@ -257,6 +257,23 @@ def test_a_crash_ends_the_episode_and_the_next_one_has_a_new_browser(open_pages)
     assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
 
 
+def test_browsers_that_have_crashed_are_not_watched_any_more(open_pages, eventually) -> None:
+    def watched() -> int:
+        return sum(os.readlink(f"/proc/self/fd/{number}") == "anon_inode:[pidfd]" for number in descriptors())
+
+    def descriptors() -> list[str]:
+        return [number for number in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{number}")]
+
+    window = open_pages({"/": "Home"}, ready=0)
+    at_first = watched()
+    for _ in range(3):
+        kill_browser()
+        with pytest.raises(SandboxDied):
+            window.navigate("/")
+        window = open_pages({"/": "Home"}, ready=0)
+    eventually(watched, at_first)
+
+
 def test_a_crash_in_the_middle_of_an_action_is_told_at_once(open_pages, monkeypatch: pytest.MonkeyPatch) -> None:
     # By the end of the browser alone: neither is the page given up nor does anybody ask whether the browser is there.
     monkeypatch.setattr(_process, "_SUSPECT_S", 300.0)
