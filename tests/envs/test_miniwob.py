@@ -18,7 +18,10 @@ from gymnasium.utils.env_checker import check_env
 from agent_envs.errors import ConfigError, SandboxUnavailable, UnknownTask
 
 MOVING = ("stock-market",)
-"""Pages that go on by themselves, a little further before they are seen where the machine is busy."""
+"""Pages that go on by themselves, a little further before they are seen where the machine is busy.
+
+What is right when it is seen may be wrong when it is clicked: such a page may be played again.
+"""
 SUBMIT = json.dumps({"name": "submit", "arguments": {}})
 
 
@@ -47,6 +50,11 @@ def begins_and_ends(env: MiniWobEnv, page: str) -> None:
     *_, info = env.step(SUBMIT)
     assert (info["end_reason"], info["outcome"], info["reward_valid"]) == ("submitted", "unresolved", True), page
     assert page in MOVING or shown(env, f"{page}/5") == first
+
+
+def solved(env: MiniWobEnv, page: str, instance: int) -> bool:
+    """Whether a script solves it by what an agent sees."""
+    return any(play(env, f"{page}/{instance}") for _ in range(3 if page in MOVING else 1))
 
 
 def test_there_are_125_pages(env: MiniWobEnv) -> None:
@@ -135,13 +143,13 @@ def test_the_clock_of_a_page_ends_nothing(env: MiniWobEnv) -> None:
 
 @pytest.mark.parametrize("page", sorted(POLICIES))
 def test_a_script_solves_it_by_what_an_agent_sees(env: MiniWobEnv, page: str) -> None:
-    assert play(env, f"{page}/{INSTANCES[0]}")
+    assert solved(env, page, INSTANCES[0])
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("page", sorted(POLICIES))
 def test_a_script_solves_other_instances_too(env: MiniWobEnv, page: str) -> None:
-    assert all(play(env, f"{page}/{instance}") for instance in INSTANCES[1:])
+    assert all(solved(env, page, instance) for instance in INSTANCES[1:])
 
 
 def test_an_observation_is_read_as_it_is_written() -> None:

@@ -212,7 +212,10 @@ def buy_low(player: Player) -> None:
     """Wait until the price has come down."""
     bound = float(player.asked.rpartition("$")[2].rstrip("."))
     for _ in range(400):
-        prices = [float(text.rpartition("$")[2]) for text in player.page.texts() if "$" in text]
-        if prices and prices[0] < bound:
+        price = next((text.rpartition("$")[2] for text in player.page.texts() if "$" in text), "")
+        if price == "undefined0":
+            # The page has no more of them after ten seconds.
+            return
+        if price and float(price) < bound:
             player.button("Buy")
         player.act("wait_for", seconds=0.2)
