@@ -25,20 +25,19 @@ def address(written: str, *, at: str) -> str:
         raise ToolFailed("there is no address to open" if not text else "the address is too long")
     if text == "about:blank":
         return text
-    if text.startswith(("/", "?", "#", "./", "../")) and at.startswith("http"):
-        return urljoin(at, text)
+    base = at if text.startswith(("/", "?", "#", "./", "../")) and at.startswith("http") else ""
     scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+.-]*):(?!\d+(/|$))", text)
-    if scheme is None:
+    if scheme is None and not base:
         text = f"http://{text}"
-    elif scheme[1].lower() not in ("http", "https"):
+    elif scheme is not None and scheme[1].lower() not in ("http", "https"):
         raise ToolFailed(f"{scheme[1]}: addresses cannot be opened; give one that begins with http://")
     try:
-        host = urlsplit(text).hostname
+        full = urljoin(base, text) if base else text
+        if urlsplit(full).hostname:
+            return full
     except ValueError:
-        host = None
-    if not host:
-        raise ToolFailed(f"{written!r} is no address; expected one such as http://shop.test/")
-    return text
+        pass
+    raise ToolFailed(f"{written!r} is no address; expected one such as http://shop.test/")
 
 
 def cause(message: str) -> str:

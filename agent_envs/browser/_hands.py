@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_envs.browser._tab import Tab
 
 Button = Literal["left", "middle", "right"]
-_REFERENCE = re.compile(r"\s*\[?(e(\d+))\]?(?:\s|$)")
+_REFERENCE = re.compile(r"\s*\[?(e([0-9]{1,15}))\]?(?:\s|$)")
 _NAMED = re.compile(r'\s*([A-Za-z]+)\s+"((?:[^"\\]|\\.)*)"')
 _SPELLED = re.compile(r'\\(?:u\{((?:10|0?[0-9a-f])?[0-9a-f]{1,4})\}|(["\\nt]))')
 _PLAIN = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}

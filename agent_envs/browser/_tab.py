@@ -20,6 +20,8 @@ class Tab:
     """Counts the tabs of a window from 1; never given twice."""
     news: asyncio.Event
     """Set when something is over that was waited for: the window's, which its gateway sets too."""
+    opened: str = ""
+    """The address of the last page of a site that has opened in it."""
     dialog: Dialog | None = None
     """What is open and waits for an answer: meanwhile nothing in the page runs, and nothing asked of it is answered."""
     gone: str = ""
@@ -40,3 +42,8 @@ class Tab:
     """What was asked of the page and waits for the answer to a dialog."""
     seen: dict[str, Any] = field(default_factory=dict)
     """What looking keeps from one look to the next: references, frames, contexts."""
+
+    @property
+    def place(self) -> str:
+        """The address of the page that it shows; where that is none of a site, of the last one; empty without one."""
+        return self.page.url if self.page.url.startswith("http") else self.opened

@@ -133,6 +133,8 @@ class Tabs:
             # From here on the document itself says when it is whole.
             if "parentId" not in event["frame"]:
                 over({"frameId": event["frame"]["id"]})
+                if event["frame"]["url"].startswith("http"):
+                    tab.opened = event["frame"]["url"]
                 if tab.scripts:
                     tab.scripts.clear()
 

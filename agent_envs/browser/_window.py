@@ -27,6 +27,7 @@ from agent_envs.sites import Gateway, Visit
 T = TypeVar("T")
 _START_S = 120.0
 _LONGEST_WAIT_S = 30.0
+_APOLOGY_S, _SOON_S = 1.0, 0.005
 
 
 def open_window(options: BrowserOptions, *, visits: Mapping[str, Visit], now: str, seed: int) -> Window:
@@ -88,7 +89,7 @@ class Window(Acting):
         desk = self._open_desk()
 
         async def work(tab: Tab) -> str:
-            return await _goto(tab, address(url, at=tab.page.url), desk.options.timeout_s)
+            return await _goto(tab, address(url, at=tab.place), desk.options.timeout_s)
 
         return self._run(desk.act(work))
 
@@ -108,7 +109,7 @@ class Window(Acting):
             await desk.tabs.ensure()
             if len(desk.tabs.all) >= MOST_TABS:
                 raise ToolFailed(f"there can be {MOST_TABS} tabs; close one first")
-            target = address(url, at=desk.tabs.front.page.url) if url else ""
+            target = address(url, at=desk.tabs.front.place) if url else ""
             tab = await desk.tabs.open()
             note = f"tab {tab.number} is in front"
             return await desk.act(lambda tab: _goto(tab, target, desk.options.timeout_s)) if target else Done(note)
@@ -191,15 +192,25 @@ class Window(Acting):
                 call(desk.close(), timeout_s=desk.options.timeout_s + 5)
 
     def _travel(self, steps: int) -> Done:
+        from playwright.async_api import Error
+
         desk = self._open_desk()
 
         async def work(tab: Tab) -> str:
+            at = tab.place
             history = await tab.cdp.send("Page.getNavigationHistory")
             to = history["currentIndex"] + steps
             if not 0 <= to < len(history["entries"]):
                 raise ToolFailed(f"there is no {'earlier' if steps < 0 else 'later'} page in this tab")
             move = tab.page.go_back if steps < 0 else tab.page.go_forward
-            await move(wait_until="commit", timeout=desk.options.timeout_s * 1000)
+            try:
+                await move(wait_until="commit", timeout=desk.options.timeout_s * 1000)
+            except Error as error:
+                if "ERR_CACHE_MISS" not in error.message:
+                    raise
+                await _apology(tab, error.message)
+                await _goto(tab, at, desk.options.timeout_s)
+                return "that page is the answer to a form, which would have to be sent again; this one is shown anew"
             return ""
 
         return self._run(desk.act(work))
@@ -241,8 +252,26 @@ async def _goto(tab: Tab, url: str, timeout_s: float) -> str:
             raise
         if "interrupted by another navigation" in error.message:
             return ""
+        await _apology(tab, error.message)
         raise ToolFailed(f"{url} did not open: {cause(first_line(error))}") from error
     return f"the answer has status {answer.status}" if answer is not None and answer.status >= 400 else ""
+
+
+async def _apology(tab: Tab, message: str) -> None:
+    """Wait until the browser shows its own page about what did not open, since it takes the place of any other one."""
+    from playwright.async_api import Error
+
+    if "net::ERR_" not in message or "ERR_ABORTED" in message:
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_APOLOGY_S):
+            while True:
+                with contextlib.suppress(Error):
+                    # Refused in between.
+                    await tab.cdp.send("Page.getNavigationHistory")
+                    if not tab.page.url.startswith("http"):
+                        return
+                await asyncio.sleep(_SOON_S)
 
 
 def _value(answer: Mapping[str, Any]) -> Any:

@@ -113,6 +113,30 @@ def redirect_to(path: str):
     return answer
 
 
+def test_going_back_to_the_answer_of_a_form_leaves_the_page_where_it_is(open_pages) -> None:
+    async def answer(scope: Any) -> tuple[int, dict[str, str], str]:
+        return 422, {"cache-control": "no-store"}, f"{scope['method']} <a href=/b>Onward</a>"
+
+    form = "<form method=post action=/a><button>Send</button></form>"
+    window = open_pages({"/": form, "/a": answer, "/b": "B"})
+    window.click('button "Send"')
+    window.click('link "Onward"')
+    assert "would have to be sent again" in window.go_back().note
+    assert urls(window) == ["http://a.test/b"]
+    assert window.look().lines == ('"B"',)
+    window.navigate("/")
+    window.go_back()
+    assert urls(window) == ["http://a.test/b"]
+
+
+def test_an_address_without_a_host_is_one_of_the_page_that_opened_last(open_pages) -> None:
+    window = open_pages({"/": "Home", "/b": "B"})
+    with pytest.raises(ToolFailed, match="port"):
+        window.navigate("http://a.test:1/")
+    window.navigate("/b")
+    assert urls(window) == ["http://a.test/b"]
+
+
 def test_history_goes_back_and_forward_and_ends(open_pages) -> None:
     window = open_pages({"/": "Home", "/a": "A"}, start="/a")
     window.navigate("/")

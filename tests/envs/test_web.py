@@ -26,7 +26,7 @@ from agent_envs.testing import check_agent_env
 from agent_envs.testing.notes import notes_tasks
 
 
-def act(name: str, **arguments: Any) -> str:
+def act(name: str, /, **arguments: Any) -> str:
     return json.dumps({"name": name, "arguments": arguments})
 
 
@@ -250,10 +250,24 @@ def test_a_start_that_does_not_open_is_no_fault_of_the_agent() -> None:
     env.close()
 
 
-def test_a_name_spelled_with_what_is_no_character_is_not_found(env: WebEnv) -> None:
+ODD = [
+    'button "\\u{110000}\\u{10ffff}"', "e" + "9" * 5000, "e٣", "[e1", "//[", "//]", "//user:[@notes.test/", "//℀/", "http://[",
+    "http:", "http://notes.test:99999/", "\x00", "x" * 9000, "\u2028", "1e5000",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_nothing_that_an_agent_writes_ends_an_episode(env: WebEnv, odd: str) -> None:
     begun(env)
-    shown, info = played(env, act("click", element_id='button "\\u{110000}\\u{10ffff}"'))
-    assert (info["error"], info["end_reason"]) == ("tool_failed", ""), shown
+    named = ("click", "check", "uncheck", "hover", "scroll", "select_text", "press", "drag", "upload_file", "type")
+    more = {"scroll": {"direction": "down"}, "press": {"keys": "a"}, "upload_file": {"name": odd, "content": odd}}
+    calls = [act(name, element_id=odd, **more.get(name, {"text": odd} if name == "type" else {})) for name in named]
+    calls += [act("select_option", element_id=odd, options=[odd]), act("press", keys=odd), act("find", text=odd)]
+    calls += [act("navigate", url=odd), act("tabs", action="new", url=odd), act("wait_for", text=odd, seconds=0)]
+    for call in calls:
+        shown, info = played(env, call)
+        assert (info["end_reason"], info["reward_valid"]) == ("", True), (call, shown)
+    solved(env)
 
 
 @pytest.mark.parametrize(

@@ -260,6 +260,20 @@ def test_an_unordered_list_is_its_items_in_any_order(items: list[int], random: A
     assert not passes("list", items, "; ".join(map(str, [*shuffled, 0])), **NUMBERS)
 
 
+HUGE = ["1e5000", "-1e5000", "1/3e9000", "1e-20000", "9" * 4301, "9" * 430]
+FRACTION = {"schema": {"properties": {"n": {"type": "number", "multipleOf": 0.01}}}}
+
+
+@pytest.mark.parametrize("number", HUGE)
+def test_a_number_too_large_to_write_down_is_a_wrong_answer(number: str) -> None:
+    assert not passes("number", 7, number)
+    assert not passes("number", 7, number, relative=0.1)
+    assert not passes("list", [7], number, **NUMBERS)
+    assert not passes("duration", 7, number, unit="hours")
+    assert not passes("money", 7, number, **USD)
+    assert not passes("schema", {"n": 7}, f'{{"n": {number}}}', **FRACTION)
+
+
 GOLDS = [("text", "a"), ("number", 7), ("date", "2026-03-04"), ("time", "14:30"), ("duration", "5m"), ("boolean", True)]
 
 

@@ -71,4 +71,8 @@ class Infeasible(Check, frozen=True, tag="infeasible"):
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_shown(item) for item in value[:20])
-    return str(value)
+    try:
+        return str(value)
+    except ValueError:
+        # Python writes no integers of that size.
+        return "a number of thousands of digits"

@@ -59,6 +59,8 @@ class Schema(Kind, frozen=True, tag="schema"):
             problem = next(_validator(self).iter_errors(value), None)
         except RecursionError:
             raise Unreadable("the schema refers to itself without an end") from None
+        except OverflowError:
+            raise Unreadable("the answer holds an integer that is too large to be divided") from None
         if problem is not None:
             raise Unreadable(f"the answer does not fit the schema, at {problem.json_path}: {clipped(problem.message)}")
         return self._typed(value)

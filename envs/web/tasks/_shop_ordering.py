@@ -42,12 +42,13 @@ def order(random: Chance, level: str) -> Draft:
         + " Buy nothing else."
     )
 
-    def bought(to: Row | None, way: str, quantity: int, note: str) -> Calls:
+    def bought(to: Row | None, way: str, quantity: int, note: str, *, new: Row | None = new, code: str = "") -> Calls:
         place = (send_to(to),) if to is not None else _fill_address(new or {})
         noted = (fill("textbox", "Gift note (optional)", note),) if note else ()
         return (
             *put(item, version=version, quantity=quantity), *to_checkout(quantity), *place,
-            send_by(way, item.cents * quantity), *noted, click("button", "Continue to payment"), *scene.pay(), submit(),
+            send_by(way, item.cents * quantity), *noted, click("button", "Continue to payment"),
+            *scene.pay(code=code), submit(),
         )  # fmt: skip
 
     target = None if new else to
@@ -57,7 +58,10 @@ def order(random: Chance, level: str) -> Draft:
         bought(target, way, quantity + 1, note),
         bought(work if to is home else home, way, quantity, note),
         (*put(item, version=version, quantity=quantity), submit()),
+        bought(target, way, quantity, note, code="321"),
     ]
+    if new:
+        wrong.append(bought(None, way, quantity, note, new={**new, "phone": "555-001-2020"}))
     return scene.draft(prompt, checks, bought(target, way, quantity, note), wrong)
 
 
@@ -134,7 +138,7 @@ def _ordered(
     placed = {
         "user": scene.me, "status": "processing", "shipping": way, "items_cents": together, "discount_cents": off,
         "total_cents": scene.to_pay(together, off, way), "voucher": code, "gift_note": note,
-        "card": scene.card.replace(" ", "")[-4:], **ship(to),
+        "card": scene.card.replace(" ", "")[-4:], "card_token": scene.card_token, **ship(to),
     }  # fmt: skip
     rows = [row("orders", "added", placed)]
     for item, version, quantity in bought:

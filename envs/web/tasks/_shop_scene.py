@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, TypeVar
 
-from agent_envs.envs.web.sites._kit import Form, money
+from agent_envs.envs.web.sites._kit import Form, card_token, money
 from agent_envs.envs.web.sites.shop import SHOP
 from agent_envs.envs.web.sites.shop._basket import Line, discount
 from agent_envs.envs.web.sites.shop._categories import by_slug
 from agent_envs.envs.web.sites.shop._people import customers
 from agent_envs.envs.web.sites.shop._shelf import SORTS, Item, items, listing
 from agent_envs.envs.web.sites.shop._tables import SHIPPING, shipping_price
-from agent_envs.envs.web.tasks._template import Calls, Chance, Draft, Unsuitable, check, choose, click, fill
+from agent_envs.envs.web.tasks._template import Calls, Chance, Draft, Unsuitable, check, choose, click, dialled, fill
 
 from agent_envs.sites import World, untouched
 from agent_envs.tools import ToolCall
@@ -24,6 +24,7 @@ Row = dict[str, Any]
 HOST = "shop.test"
 _DAYS = ("2026-01-19", "2026-03-10", "2026-04-22", "2026-06-03", "2026-09-15", "2026-11-05")
 _CARDS = ("4242 4242 4242 4242", "5555 5555 5555 4444", "4000 0566 5566 5556", "6011 1111 1111 1117")
+_CODE = "123"
 
 
 _LINES = """
@@ -112,15 +113,20 @@ class Scene:
 
     def card_words(self) -> str:
         """The card, as a prompt gives it."""
-        return f"the card {self.card} (name on card: {self.name}, expiry date: {self.expiry}, security code: 123)"
+        return f"the card {self.card} (name on card: {self.name}, expiry date: {self.expiry}, security code: {_CODE})"
 
-    def pay(self) -> Calls:
-        """Fill in the card and place the order."""
+    @property
+    def card_token(self) -> str:
+        """What the shop keeps of the card."""
+        return card_token(self.card, name=self.name, expiry=self.expiry, code=_CODE)
+
+    def pay(self, *, code: str = "") -> Calls:
+        """Fill in the card, with another security code where one is given, and place the order."""
         return (
             fill("textbox", "Name on card", self.name),
             fill("textbox", "Card number", self.card),
             fill("textbox", "Expiry date", self.expiry),
-            fill("textbox", "Security code", "123"),
+            fill("textbox", "Security code", code or _CODE),
             click("button", "Place order"),
         )
 
@@ -224,4 +230,5 @@ def send_by(way: str, sum_cents: int) -> ToolCall:
 
 def ship(address: Row) -> dict[str, Any]:
     """The columns of an order that say where it goes."""
-    return {f"ship_{name}": address[name] for name in ("name", "street", "postcode", "city")}
+    exact = {f"ship_{name}": address[name] for name in ("name", "street", "postcode", "city")}
+    return {**exact, "ship_phone": dialled(address["phone"])}

@@ -115,6 +115,12 @@ def go(url: str) -> ToolCall:
     return ToolCall("navigate", {"url": url})
 
 
+def dialled(phone: str) -> dict[str, str]:
+    """What matches a phone number however its digits are set apart."""
+    digits = "[ ()-]*".join(one for one in phone if one.isdigit())
+    return {"matches": rf"{'[+][ ()-]*' if phone.startswith('+') else ''}{digits}"}
+
+
 def submit(answer: str = "") -> ToolCall:
     """Say that the task is done."""
     return ToolCall("submit", {"answer": answer} if answer else {})

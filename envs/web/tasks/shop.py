@@ -29,4 +29,4 @@ TEMPLATES: dict[str, Template] = {
 
 def load() -> GeneratedTaskSet:
     """Tasks without end; `shop/train/0` and so on."""
-    return task_set("shop", SITE, HOST, TEMPLATES, version="1")
+    return task_set("shop", SITE, HOST, TEMPLATES, version="2")

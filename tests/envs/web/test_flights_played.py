@@ -60,3 +60,16 @@ def test_a_template_is_solved_by_its_solution_and_by_none_of_its_slips(env: WebE
 )
 def test_so_it_is_at_every_level_in_three_worlds(env: WebEnv, template: str, level: int, world: int) -> None:
     check(env, [*TEMPLATES].index(template) + len(TEMPLATES) * (level + 3 * world))
+
+
+def test_a_seat_is_chosen_on_a_trip_that_has_none_yet(env: WebEnv) -> None:
+    check(env, 190)
+
+
+def test_it_does_not_matter_who_is_removed_before_another_one_is_added(env: WebEnv) -> None:
+    task = env.tasks.task("flights/train/146")
+    calls = list(task.solution)
+    assert "And remove" in task.prompt
+    added = next(place for place, call in enumerate(calls) if "Add a traveller" in str(call.arguments))
+    *_, remove, confirm, submit = calls
+    assert ended(env, 146, [*calls[:added], remove, confirm, *calls[added:-3], submit])["score"] == 1.0

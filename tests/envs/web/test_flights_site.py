@@ -239,3 +239,9 @@ def test_no_number_in_an_address_breaks_the_site(me: Any, number: str) -> None:
     for path in (f"/travellers/{number}", f"/book/seats/{number}", f"/trips/ABCDEF/seats/{number}"):
         assert me.get(path).status == 404
     assert me.post(f"/travellers/{number}/remove").status == 404
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "²", "٣", "-1", "x"])
+def test_no_traveller_that_is_not_there_is_given_a_seat(me: Any, number: str) -> None:
+    start(me, steady(me))
+    assert "Choose a seat" in me.get("/book/seats/0", traveller=number).text

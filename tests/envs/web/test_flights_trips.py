@@ -102,3 +102,23 @@ def test_saved_travellers_are_added_changed_and_removed(me: Any) -> None:
     assert changed["added"][0]["passport"] == "E7654321"
     assert changed["changed"][0]["after"]["passport"] == "G1234567"
     assert changed["removed"][0]["id"] == old[0] + 1
+
+
+def test_who_is_removed_and_who_is_added_after_it_are_two_people(me: Any) -> None:
+    (*_, last) = me.rows("SELECT id FROM travellers ORDER BY id")
+    me.visit.database.execute("UPDATE travellers SET user_id = 'li-na' WHERE id = ?", [last[0]])
+    me.post(f"/travellers/{last[0]}/remove")
+    new = {"given_name": "Jun", "family_name": "Li", "birth_date": "2001-02-03", "passport": "e7654321"}
+    me.post("/travellers/new", **new, seat="window", meal="vegan")
+    changed = me.changes()["travellers"]
+    assert sorted(changed) == ["added", "removed"]
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "2029-06-15", "2026-03-10", "x"])
+def test_a_trip_moves_to_no_day_that_is_not_on_sale(me: Any, day: str) -> None:
+    page = f"/trips/{trip(me, 'Flex').reference}/change/outbound"
+    shown = me.get(page, date=day)
+    assert "new date" in shown.text
+    assert "flight=" not in shown.body
+    me.post(page, date=day, flight="PS137")
+    assert me.changes() == {}

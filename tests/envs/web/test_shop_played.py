@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -56,3 +57,22 @@ def test_a_task_is_solved_by_its_solution_and_by_no_slip(env: WebEnv, kind: str,
     played = task(kind, level, seed)
     assert score(env, played.id, played.solution) == 1.0
     assert [score(env, played.id, calls) for calls in played.wrong] == [0.0] * len(played.wrong)
+
+
+def test_a_quantity_is_saved_before_a_link_is_followed(env: WebEnv) -> None:
+    played = task("order", "medium", 0)
+    calls = list(played.solution)
+    place = next(place for place, call in enumerate(calls) if "Check out" in str(call.arguments))
+    (quantity,) = [call for call in calls[:place] if call.name == "type" and "Quantity" in str(call.arguments)]
+    one = replace(quantity, arguments={**quantity.arguments, "text": "1"})
+    env.reset(options={"task_id": played.id})
+    for call in [*calls[: calls.index(quantity)], one, *calls[calls.index(quantity) + 1 : place - 1]]:
+        env.step({"name": call.name, "arguments": dict(call.arguments)})
+    shown = env.step({"name": "click", "arguments": {"element_id": 'link "Cart (1)"'}})[0]
+    field = re.search(r'spinbutton "Quantity of [^"]+"', shown)
+    assert field
+    env.step({"name": "type", "arguments": {"text": str(quantity.arguments["text"]), "element_id": field[0]}})
+    for call in calls[place:]:
+        *_, info = env.step({"name": call.name, "arguments": dict(call.arguments)})
+        assert info["error"] == ""
+    assert info["score"] == 1.0

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from agent_envs.envs.web.sites._kit import card_token, luhn
 from agent_envs.envs.web.sites.shop import SHOP
-from agent_envs.envs.web.sites.shop._checkout_pages import luhn
 from agent_envs.envs.web.sites.shop._people import customers
 
 from agent_envs.errors import TaskError
@@ -220,6 +220,15 @@ def test_a_world_for_somebody_unknown_is_refused(visitor: Begin) -> None:
 @pytest.mark.parametrize(("number", "valid"), [("4242424242424242", True), ("4242424242424241", False), ("1", False)])
 def test_a_card_number_has_a_check_digit(number: str, valid: bool) -> None:
     assert luhn(number) is valid
+
+
+def test_a_card_has_one_token_however_it_is_spelled_and_no_other_card_has_it() -> None:
+    card = {"name": "Ada Byron", "expiry": "04/28", "code": "123"}
+    token = card_token("4242 4242 4242 4242", **card)
+    assert token == card_token("4242-4242-4242-4242", name=" ada  BYRON", expiry="04 / 2028", code="123")
+    slips = [{"name": "Ada B"}, {"expiry": "05/28"}, {"code": "124"}]
+    others = [card_token("4242424242424242", **card | slip) for slip in slips]
+    assert token not in [*others, card_token("5555555555554242", **card)]
 
 
 @pytest.mark.parametrize("number", ["9" * 20, "9" * 5000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_envs.envs.web.sites._kit._cards import card_digits, card_token, luhn
 from agent_envs.envs.web.sites._kit._forms import Form, read_form
 from agent_envs.envs.web.sites._kit._pages import Pages, day, money, redirect, safe_path, visit_of
 from agent_envs.envs.web.sites._kit._paths import RowNumber
@@ -13,8 +14,11 @@ __all__ = [
     "RowNumber",
     "Session",
     "begin_session",
+    "card_digits",
+    "card_token",
     "create_sessions",
     "day",
+    "luhn",
     "money",
     "needs_user",
     "read_form",

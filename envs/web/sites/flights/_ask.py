@@ -144,6 +144,7 @@ def read_day(form: Form, name: str, label: str, now: datetime) -> date | None:
         form.errors[name] = (
             f"The {label} must be from {now.date().isoformat()} to {last.isoformat()}: we sell {DAYS} days ahead."
         )
+        return None
     return day
 
 

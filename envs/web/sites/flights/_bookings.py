@@ -54,6 +54,8 @@ class Purchase:
     email: str
     phone: str
     card: str
+    """Its last four digits."""
+    card_token: str = ""
 
     def lines(self, market: Market) -> list[tuple[str, int]]:
         """What it costs, line by line."""
@@ -81,9 +83,11 @@ def write(market: Market, random: Random, bought: Purchase, when: datetime) -> s
     """Write down what was bought and return its reference."""
     reference, database = new_reference(market.database, random), market.database
     total = sum(cents for _, cents in bought.lines(market))
-    row = (reference, bought.user or None, "confirmed", bought.cabin, bought.fare.name, len(bought.travellers))
-    row = (*row, total, 0, bought.email, bought.phone, bought.card, when.isoformat(timespec="minutes"))  # type: ignore[assignment]
-    database.execute(f"INSERT INTO bookings VALUES ({', '.join('?' * 12)})", row)
+    row = (
+        reference, bought.user or None, "confirmed", bought.cabin, bought.fare.name, len(bought.travellers), total, 0,
+        bought.email, bought.phone, bought.card, bought.card_token, when.isoformat(timespec="minutes"),
+    )  # fmt: skip
+    database.execute(f"INSERT INTO bookings VALUES ({', '.join('?' * 13)})", row)
     for position, (leg, direction) in enumerate(bought.legs):
         put_leg(market, reference, position, direction, leg, bought._fare_cents(market, leg))
     for number, one in enumerate(bought.travellers, 1):

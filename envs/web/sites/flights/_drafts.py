@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from agent_envs.envs.web.sites._kit import Form, session_of, visit_of
+from agent_envs.envs.web.sites._kit import Form, card_digits, card_token, luhn, session_of, visit_of
 from agent_envs.envs.web.sites.flights._bookings import Purchase, Traveller
 from agent_envs.envs.web.sites.flights._departures import Flight, Leg, find_seat
 from agent_envs.envs.web.sites.flights._fares import MEALS, Fare, fare_of
 from starlette.requests import Request
 
+DECLINED = "4000000000000002"
+"""The card that every bank declines."""
 MOST_BAGS = 3
 
 
@@ -40,7 +42,7 @@ class Draft:
         """Who travels, once they have been entered."""
         return [Traveller(**one) for one in self.kept["people"]]
 
-    def purchase(self, user: str, card: str = "") -> Purchase:
+    def purchase(self, user: str, card: tuple[str, str] = ("", "")) -> Purchase:
         """What is bought when it is paid."""
         seats = [
             tuple(find_seat(leg.flight.aircraft, self.cabin, code) if code else None for code in codes)
@@ -48,7 +50,7 @@ class Draft:
         ]
         people = tuple(self.people) or (Traveller("", "", "", ""),) * self.count
         contact = (self.kept["email"], self.kept["phone"])
-        return Purchase(user, self.cabin, self.fare, self.legs, people, tuple(seats), *contact, card)
+        return Purchase(user, self.cabin, self.fare, self.legs, people, tuple(seats), *contact, *card)
 
 
 def find_draft(request: Request) -> Draft | None:
@@ -116,19 +118,21 @@ def read_contact(form: Form) -> tuple[str, str]:
     return email, phone
 
 
-def read_card(form: Form, now: datetime) -> str:
-    """The last four digits of a card that can be charged; what is wrong with it is noted."""
-    form.need("card_name", "the name on the card", most=60)
-    number = re.sub(r"[ -]", "", form.need("card_number", "the card number"))
-    if number and not (re.fullmatch("[0-9]{13,19}", number) and _luhn(number)):
+def read_card(form: Form, now: datetime) -> tuple[str, str]:
+    """The last four digits of a card that can be charged, and its token; what is wrong with it is noted."""
+    name = form.need("card_name", "the name on the card", most=60)
+    number = card_digits(form.need("card_number", "the card number"))
+    if number and not luhn(number):
         form.errors["card_number"] = "This is not a valid card number; check the digits."
     expiry = re.fullmatch(r"(0[1-9]|1[0-2]) ?/ ?(?:20)?([0-9]{2})", form.need("expiry", "the expiry date"))
     if form.text("expiry") and not expiry:
         form.errors["expiry"] = "Enter the expiry date as MM/YY."
     elif expiry and (2000 + int(expiry[2]), int(expiry[1])) < (now.year, now.month):
         form.errors["expiry"] = "This card has expired."
-    form.need("cvc", "the security code", matches="[0-9]{3,4}", hint="The security code has 3 or 4 digits.")
-    return number[-4:]
+    code = form.need("cvc", "the security code", matches="[0-9]{3,4}", hint="The security code has 3 or 4 digits.")
+    if not form.errors and number == DECLINED:
+        form.errors["card_number"] = "Your bank has declined this card. Use another one; nothing was charged."
+    return number[-4:], card_token(number, name=name, expiry=form.text("expiry"), code=code)
 
 
 def read_extras(form: Form, people: list[dict[str, Any]]) -> None:
@@ -149,9 +153,3 @@ def _check_birth(form: Form, name: str, born: str, now: datetime, last_day: date
         form.errors[name] = "The date of birth must be in the past."
     elif (last_day.year - day.year) - ((last_day.month, last_day.day) < (day.month, day.day)) < 2:
         form.errors[name] = "Travellers under 2 cannot be booked here; call us."
-
-
-def _luhn(number: str) -> bool:
-    digits = [int(digit) for digit in reversed(number)]
-    doubled = [digit * 2 - 9 * (digit > 4) if place % 2 else digit for place, digit in enumerate(digits)]
-    return sum(doubled) % 10 == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agent_envs.envs.web.sites.flights._booking_pages import DECLINED
 from agent_envs.envs.web.sites.flights._bookings import (
     BookedLeg,
     Booking,
@@ -27,7 +26,6 @@ __all__ = [
     "CABINS",
     "CITIES",
     "DAYS",
-    "DECLINED",
     "FARES",
     "MEALS",
     "PAGE",

@@ -29,7 +29,7 @@ CREATE TABLE users (
     phone TEXT NOT NULL
 );
 CREATE TABLE travellers (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     user_id TEXT NOT NULL REFERENCES users (id),
     given_name TEXT NOT NULL,
     family_name TEXT NOT NULL,
@@ -50,6 +50,7 @@ CREATE TABLE bookings (
     email TEXT NOT NULL,
     phone TEXT NOT NULL,
     card TEXT NOT NULL,            -- last four digits
+    card_token TEXT NOT NULL,      -- stands for the whole card
     booked_at TEXT NOT NULL
 );
 CREATE TABLE booking_flights (

@@ -105,13 +105,13 @@ async def save_address(request: Request) -> Response:
     to = read_address(form)
     if form.errors:
         return pages.answer(request, "address.html", status=422, form=form, saved=saved)
-    (last, count) = database.execute("SELECT MAX(id), SUM(user = ?) FROM addresses", [user]).fetchone()
+    (count,) = database.execute("SELECT COUNT(*) FROM addresses WHERE user = ?", [user]).fetchone()
     preferred = bool(form.text("preferred")) or not count or bool(saved and saved["preferred"])
     if preferred:
         database.execute("UPDATE addresses SET preferred = 0 WHERE user = ? AND preferred = 1", [user])
     database.execute(
         "INSERT OR REPLACE INTO addresses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [saved["id"] if saved else last + 1, user, label, *to.values(), int(preferred)],
+        [saved["id"] if saved else None, user, label, *to.values(), int(preferred)],
     )
     session_of(request).say(f"The address {label} is saved.")
     return redirect(request, "/account/addresses")

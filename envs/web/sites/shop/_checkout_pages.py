@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from agent_envs.envs.web.sites._kit import Form, needs_user, read_form, redirect, session_of, visit_of
+from agent_envs.envs.web.sites._kit import (
+    Form,
+    card_digits,
+    card_token,
+    luhn,
+    needs_user,
+    read_form,
+    redirect,
+    session_of,
+    visit_of,
+)
 from agent_envs.envs.web.sites.shop._basket import Basket
 from agent_envs.envs.web.sites.shop._common import basket_of, database_of, pages, today_of, user_of
 from agent_envs.envs.web.sites.shop._tables import SHIPPING
 from starlette.requests import Request
 from starlette.responses import Response
 
-_TO = ("name", "street", "postcode", "city")
+_TO = ("name", "street", "postcode", "city", "phone")
 
 
 @needs_user
@@ -52,26 +61,19 @@ async def place(request: Request) -> Response:
     form, plan, basket = await read_form(request), session_of(request).data.get("checkout"), basket_of(request)
     if plan is None or not basket.lines or basket.short:
         return _payment_page(request, form)
-    form.need("card_name", "the name on the card")
-    number = re.sub(r"[ -]", "", form.need("card_number", "the card number", most=30))
+    name = form.need("card_name", "the name on the card")
+    number = card_digits(form.need("card_number", "the card number", most=30))
     if number and not luhn(number):
         form.errors["card_number"] = "This card number is not valid. Check its digits."
     _check_expiry(request, form)
-    form.need("card_code", "the security code", matches=r"\d{3,4}", hint="The security code has 3 or 4 digits.")
+    code = form.need("card_code", "the security code", matches=r"\d{3,4}", hint="The security code has 3 or 4 digits.")
     if form.errors:
         return _payment_page(request, form, status=422)
-    order = _place(request, plan, basket, number[-4:])
+    token = card_token(number, name=name, expiry=form.text("card_expiry"), code=code)
+    order = _place(request, plan, basket, (number[-4:], token))
     del session_of(request).data["checkout"]
     session_of(request).say(f"Thank you! Your order {order} is placed.")
     return redirect(request, f"/orders/{order}")
-
-
-def luhn(number: str) -> bool:
-    """Whether these are the digits of a card: enough of them, with the right check digit."""
-    if not re.fullmatch(r"[0-9]{13,19}", number):
-        return False
-    digits = [int(digit) for digit in reversed(number)]
-    return sum(d if place % 2 == 0 else d * 2 - 9 * (d > 4) for place, d in enumerate(digits)) % 10 == 0
 
 
 def read_address(form: Form) -> dict[str, str]:
@@ -99,16 +101,16 @@ def _check_expiry(request: Request, form: Form) -> None:
         form.errors["card_expiry"] = "This card has expired."
 
 
-def _place(request: Request, plan: dict[str, Any], basket: Basket, card: str) -> str:
+def _place(request: Request, plan: dict[str, Any], basket: Basket, card: tuple[str, str]) -> str:
     database, user = database_of(request), session_of(request).user
     (last,) = database.execute("SELECT MAX(CAST(SUBSTR(number, 3) AS INTEGER)) FROM orders").fetchone()
     number, way = f"M-{last + 1}", plan["shipping"]
     database.execute("BEGIN")
     database.execute(
-        f"INSERT INTO orders VALUES ({', '.join('?' * 18)})",
+        f"INSERT INTO orders VALUES ({', '.join('?' * 20)})",
         [number, user, visit_of(request).now.date().isoformat(), "processing", "", way, basket.items, basket.discount,
          basket.shipping(way), basket.total(way), basket.voucher if basket.discount else "",
-         *(plan["to"][name] for name in _TO), card, plan["gift_note"], ""],
+         *(plan["to"][name] for name in _TO), *card, plan["gift_note"], ""],
     )  # fmt: skip
     for line in basket.lines:
         database.execute(

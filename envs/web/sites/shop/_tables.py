@@ -40,7 +40,7 @@ CREATE TABLE reviews (id INTEGER PRIMARY KEY, product INTEGER NOT NULL REFERENCE
 CREATE INDEX reviews_by_product ON reviews (product);
 CREATE TABLE users (email TEXT PRIMARY KEY, name TEXT NOT NULL, phone TEXT NOT NULL, newsletter TEXT NOT NULL,
   mark TEXT NOT NULL);
-CREATE TABLE addresses (id INTEGER PRIMARY KEY, user TEXT NOT NULL REFERENCES users, label TEXT NOT NULL,
+CREATE TABLE addresses (id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL REFERENCES users, label TEXT NOT NULL,
   name TEXT NOT NULL, street TEXT NOT NULL, postcode TEXT NOT NULL, city TEXT NOT NULL, phone TEXT NOT NULL,
   preferred INTEGER NOT NULL);
 CREATE TABLE wishes (user TEXT NOT NULL REFERENCES users, product INTEGER NOT NULL REFERENCES products,
@@ -54,7 +54,8 @@ CREATE TABLE orders (number TEXT PRIMARY KEY, user TEXT NOT NULL REFERENCES user
   status TEXT NOT NULL, delivered TEXT NOT NULL, shipping TEXT NOT NULL, items_cents INTEGER NOT NULL,
   discount_cents INTEGER NOT NULL, shipping_cents INTEGER NOT NULL, total_cents INTEGER NOT NULL, voucher TEXT NOT NULL,
   ship_name TEXT NOT NULL, ship_street TEXT NOT NULL, ship_postcode TEXT NOT NULL, ship_city TEXT NOT NULL,
-  card TEXT NOT NULL, gift_note TEXT NOT NULL, cancel_reason TEXT NOT NULL);
+  ship_phone TEXT NOT NULL, card TEXT NOT NULL, card_token TEXT NOT NULL, gift_note TEXT NOT NULL,
+  cancel_reason TEXT NOT NULL);
 CREATE TABLE order_items (order_number TEXT NOT NULL REFERENCES orders, variant INTEGER NOT NULL REFERENCES variants,
   quantity INTEGER NOT NULL, cents INTEGER NOT NULL, PRIMARY KEY (order_number, variant));
 CREATE TABLE returns (order_number TEXT NOT NULL REFERENCES orders, variant INTEGER NOT NULL REFERENCES variants,
@@ -159,7 +160,8 @@ def _order_row(customer: Customer, order: PastOrder) -> tuple[Any, ...]:
     reason = "Ordered by mistake" if order.status == "cancelled" else ""
     return (
         order.number, customer.email, order.placed.isoformat(), order.status, delivered, order.shipping, items, 0, post,
-        items + post, "", to.name, to.street, to.postcode, to.city, "4242", "", reason,
+        items + post, "", to.name, to.street, to.postcode, to.city, to.phone, "4242", "", "",
+        reason,
     )  # fmt: skip
 
 

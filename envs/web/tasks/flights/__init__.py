@@ -47,7 +47,7 @@ _WORLDS, _DRAWS = 40, 12
 
 def load() -> GeneratedTaskSet:
     """The task set: seed n is template n, then every template at the next level, then all again in other worlds."""
-    return GeneratedTaskSet("flights", _task, version="1")
+    return GeneratedTaskSet("flights", _task, version="2")
 
 
 def task_of(template: str, level: int, seed: int) -> Task:

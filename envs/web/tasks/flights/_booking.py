@@ -46,6 +46,7 @@ def next_tuesday(scene: Scene) -> Outcome:
     early = [one for one in scene.direct(pair, day) if one.part == "morning"]
     others = [_moved(scene, plan, pick(scene.random, ways)) for ways in (later, early)]
     others.append(replace(plan, seats=((scene.seat(way.legs[0], "aisle"),),)))
+    others.append(replace(plan, card=replace(plan.card, name=plan.email)))
     rest = [seat.code for seat in scene.seats(way.legs[0], "window") if seat.code != plan.seats[0][0]]
     again = replace(plan, seats=((pick(scene.random, rest),),))
     wrong = [_done(scene, other) for other in others if other] + [[*book(scene, plan), *_done(scene, again)]]

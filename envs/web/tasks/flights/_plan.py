@@ -22,6 +22,7 @@ from agent_envs.envs.web.sites.flights._market import (
     seat_cents,
     seat_name,
 )
+from agent_envs.envs.web.tasks._template import dialled
 from agent_envs.envs.web.tasks.flights._scene import Card, Person, Scene
 
 from agent_envs.tools import ToolCall
@@ -229,8 +230,9 @@ def booked(scene: Scene, plan: Plan, **loose: Any) -> dict[str, Any]:
     booking |= {
         "user_id": scene.user or None,
         "email": plan.email,
-        "phone": _dialled(plan.phone),
+        "phone": dialled(plan.phone),
         "card": plan.card.number[-4:],
+        "card_token": plan.card.token,
     }
     wanted = [_added("bookings", booking), _added("payments", {"kind": "purchase", "card": plan.card.number[-4:]})]
     legs = [(direction, leg) for direction, way in plan.ways for leg in way.legs]
@@ -276,9 +278,3 @@ class Outcome:
 
 
 ALL_FARES = {cabin: [fare.name for fare in fares] for cabin, fares in FARES.items()}
-
-
-def _dialled(phone: str) -> dict[str, str]:
-    """What matches a number however its digits are set apart."""
-    digits = "[ ()-]*".join(one for one in phone if one.isdigit())
-    return {"matches": rf"\+[ ()-]*{digits}"}

@@ -10,6 +10,7 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
+from agent_envs.envs.web.sites._kit import card_token
 from agent_envs.envs.web.sites.flights import FLIGHTS
 from agent_envs.envs.web.sites.flights._market import (
     DAYS,
@@ -82,6 +83,11 @@ class Card:
     number: str
     expiry: str
     code: str
+
+    @property
+    def token(self) -> str:
+        """What the site keeps of it."""
+        return card_token(self.number, name=self.name, expiry=self.expiry, code=self.code)
 
     @property
     def text(self) -> str:

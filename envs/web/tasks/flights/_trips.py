@@ -53,8 +53,11 @@ def change_seat(scene: Scene) -> Outcome:
             else {"row": {"any": True}}
         )
         where = {"seat": {"any": True}, "kind": kind, "exit_row": 0, **row_rule}
-        before = {"reference": booking.reference, "position": position, "traveller": number + 1}
-        wanted.append({"table": "booking_seats", "kind": "changed", "where_before": before, "where": where})
+        key = {"reference": booking.reference, "position": position, "traveller": number + 1}
+        if number + 1 in one.seats:
+            wanted.append(changed("booking_seats", key, where))
+        else:
+            wanted.append({"table": "booking_seats", "kind": "added", "where": {**key, **where}})
     calls = [call for number, seat in zip(who, seats, strict=True) for call in _reseat(booking, position, number, seat)]
     other = "aisle" if kind == "window" else "window"
     slip = _reseat(booking, position, who[0], pick(scene.random, scene.seats(one.leg, other)))

@@ -45,4 +45,28 @@ for (const form of document.querySelectorAll("form[data-auto]")) {
     if (form.method === "get") for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
   });
   for (const button of form.querySelectorAll("[data-no-script]")) button.hidden = true;
+  if (form.method === "post") form.addEventListener("submit", saveFirst);
+}
+
+// What is changed by leaving a field (by pressing a link, say) is saved before anything else happens.
+function saveFirst(event) {
+  if (event.defaultPrevented) return;
+  event.preventDefault();
+  let then = () => location.reload();
+  const wait = (later, act) => { later.preventDefault(); later.stopPropagation(); then = act; };
+  const onClick = (later) => {
+    const link = later.target.closest("a[href]");
+    if (link) wait(later, () => link.click());
+  };
+  const onSubmit = (later) => {
+    if (later.target !== event.target) wait(later, () => later.target.requestSubmit(later.submitter || undefined));
+  };
+  document.addEventListener("click", onClick, true);
+  document.addEventListener("submit", onSubmit, true);
+  const body = new URLSearchParams(new FormData(event.target));
+  fetch(event.target.action, { method: "POST", body, redirect: "manual" }).finally(() => {
+    document.removeEventListener("click", onClick, true);
+    document.removeEventListener("submit", onSubmit, true);
+    then();
+  });
 }
