@@ -51,6 +51,8 @@ class View:
     """The world of ours in its present document; 0 before the first question."""
     document: int = 0
     """Counts the documents that were seen in it."""
+    rested: int = -1
+    """The latest of them that was seen to come to rest."""
     owned: list[range] = field(default_factory=list)
     children: dict[str, View] = field(default_factory=dict)
     """By the reference of the frame's element."""
@@ -99,8 +101,9 @@ def init_script(*, seed: int | None, now_ms: int | None) -> str:
     """What runs first in every document of the page's own world: see `init.js`. None leaves chance or time alone."""
     _, ask, tell = _names()
     config = {"ask": ask, "tell": tell, "seed": None if seed is None else seed & 0x7FFFFFFF, "now": now_ms}
-    source = files("agent_envs.browser").joinpath("init.js").read_text("utf-8")
-    return source.replace("CONFIG", json.dumps(config))
+    here = files("agent_envs.browser")
+    source, clock = (here.joinpath(part).read_text("utf-8") for part in ("init.js", "clock.js"))
+    return source.replace("  CLOCK\n", clock).replace("(CONFIG)", f"({json.dumps(config)})")
 
 
 async def prepare(context: BrowserContext, *, seed: int | None = None, now_ms: int | None = None) -> None:

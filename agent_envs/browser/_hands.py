@@ -144,6 +144,7 @@ async def _hovered(tab: Tab, found: Found) -> tuple[float, float]:
     at = await _outwards(found, answer["x"], answer["y"])
     if answer["calm"] and found.view.parent is None:
         return at
+    first = found.seen.numbers.next
     for pause in _HOVER_PAUSES_S:
         await tab.page.mouse.move(*at)
         await asyncio.sleep(pause)
@@ -152,6 +153,7 @@ async def _hovered(tab: Tab, found: Found) -> tuple[float, float]:
         except ToolFailed:
             if pause == _HOVER_PAUSES_S[-1]:
                 raise
+            found.seen.forget(first)
             continue
         if now == at:
             return at
@@ -225,10 +227,14 @@ async def set_checked(tab: Tab, element: str, checked: bool) -> None:
     if state["radio"] and not checked:
         raise ToolFailed(f"cannot uncheck {found.called}: of radio buttons, check another one instead")
     await tab.page.mouse.click(*await _point(found))
+    first = found.seen.numbers.next
     try:
         after = await found.ask("checked")
     except ToolFailed:
-        return  # The click has sent the form or redrawn the list: the box that was clicked is gone.
+        # The click has sent the form or redrawn the list: the box that was clicked is gone. What was numbered to say
+        # so is there in one run and not in another.
+        found.seen.forget(first)
+        return
     if after["on"] != checked:
         raise ToolFailed(f"{found.called} was clicked, and is {'checked' if after['on'] else 'unchecked'} still")
 

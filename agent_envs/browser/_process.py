@@ -46,6 +46,8 @@ _FLAGS = (
     "--disable-domain-reliability",
     "--no-first-run",
     "--no-pings",
+    # A page that scrolls smoothly is seen somewhere on the way.
+    "--disable-smooth-scrolling",
     # In megabytes. Otherwise a page collects no garbage before it has some 100 MB of it.
     "--js-flags=--initial-old-space-size=4",
     "--dns-prefetch-disable",

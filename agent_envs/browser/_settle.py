@@ -103,14 +103,34 @@ async def _rest(tab: Tab, gateway: Gateway, limit_s: float, *, looking: bool) ->
 
 
 async def _seen(tab: Tab, limit_s: float) -> Snapshot:
-    if len((await sight(tab)).views()) == 1:
-        return await look(tab, rest_s=limit_s)
-    await rest(tab, cap_s=limit_s)
-    return await look(tab)
+    known = await sight(tab)
+    while True:
+        first = known.numbers.next
+        if len(known.views()) == 1:
+            seen = await look(tab, rest_s=limit_s)
+            known.main.rested = known.main.document
+        else:
+            await rest(tab, cap_s=limit_s)
+            seen = await look(tab)
+        if all(view.rested == view.document for view in known.views()):
+            return seen
+        # A frame was seen for the first time: what was begun in it may not be over.
+        known.forget(first)
 
 
 async def rest(tab: Tab, *, cap_s: float) -> None:
-    """Wait until what was begun in the documents of a tab is over; raises `TimeoutError` after `cap_s`."""
-    for view in (await sight(tab)).views():
-        if (said := await ask(view, "settle", cap_s * 1000)) != "quiet":
-            raise TimeoutError(said)
+    """Wait until what was begun in the documents of a tab is over; raises `TimeoutError` after `cap_s`.
+
+    Frames talk with one another, so they are asked in turns until none of them has changed since its last turn.
+    """
+    known = await sight(tab)
+    calm = False
+    while not calm:
+        calm = True
+        for view in known.views():
+            changed, said = await ask(view, "calm", cap_s * 1000)
+            if said != "quiet":
+                raise TimeoutError(said)
+            calm = calm and not changed and view.rested == view.document
+            view.rested = view.document
+        calm = calm or len(known.views()) == 1

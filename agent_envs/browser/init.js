@@ -1,6 +1,6 @@
 // Runs in the page's own world before any script of the page: notes who listens to the mouse and what is still to
 // come (timers, requests), and makes chance and time the same in every run. Tells it to our own world through events
-// whose name the page does not know. CONFIG is filled in by _eyes.py.
+// whose name the page does not know. CONFIG and CLOCK (clock.js) are filled in by _eyes.py.
 ((config) => {
   const { ask, tell, seed, now } = config;
   const apply = Reflect.apply;
@@ -79,12 +79,19 @@
     QUICK = 50,
     IDLE = 200,
     PICTURE = 5000,
-    LONGEST_CHAIN = 8,
-    FRAME = 16;
+    STEPS = 8,
+    FRAME = 16,
+    STEP = 4;
   const later = window.setTimeout;
   const timers = new Map(),
     frames = new Map();
-  let chain = 0,
+  // How many timers lie between what the page is doing and its beginning, and how long they have taken together. Few
+  // are waited for whatever they take, and many as long as they take no longer than a movement does.
+  const NONE = { __proto__: null, steps: 0, spent: 0 },
+    ENOUGH = { __proto__: null, steps: STEPS, spent: SOON };
+  const after = (wait) => ({ __proto__: null, steps: chain.steps + 1, spent: chain.spent + max(wait, STEP) });
+  const counts = ({ steps, spent }) => steps <= STEPS || spent <= SOON;
+  let chain = NONE,
     clock = 0,
     requests = 0;
   // What follows from a timer by promises still belongs to it, so a chain ends with the next task, not with the function.
@@ -92,7 +99,7 @@
   const post = MessagePort.prototype.postMessage;
   let task = 0;
   port1.onmessage = (event) => {
-    if (event.data === task) chain = 0;
+    if (event.data === task) chain = NONE;
   };
   const passing = (due, depth, work) => {
     clock = max(clock, due);
@@ -107,7 +114,7 @@
     const [work, delay = 0] = args,
       wait = max(0, +delay || 0),
       due = clock + wait,
-      depth = chain + 1;
+      depth = after(wait);
     const over = (run) => {
       apply(mapDelete, timers, [id]);
       return passing(due, depth, run);
@@ -123,7 +130,7 @@
       id = apply(native, self, args);
       if (wait <= SOON) apply(native, window, [() => over(() => {}), wait]);
     }
-    if (wait <= SOON && depth <= LONGEST_CHAIN) apply(mapSet, timers, [id, 1]);
+    if (wait <= SOON && counts(depth)) apply(mapSet, timers, [id, 1]);
     return id;
   });
   wrap(window, "clearTimeout", (native, self, args) => {
@@ -138,7 +145,7 @@
     const id = apply(native, self, [
       function (...rest) {
         if (left-- <= 0) apply(mapDelete, timers, [id]);
-        return passing(clock + every, LONGEST_CHAIN, () => apply(work, this, rest));
+        return passing(clock + every, ENOUGH, () => apply(work, this, rest));
       },
       ...args.slice(1),
     ]);
@@ -152,8 +159,7 @@
   });
   wrap(window, "requestAnimationFrame", (native, self, args) => {
     const work = args[0],
-      // As many in a row as there are in the time of a movement.
-      depth = chain + (LONGEST_CHAIN * FRAME) / SOON;
+      depth = after(FRAME);
     if (typeof work !== "function") return apply(native, self, args);
     const id = apply(native, self, [
       (at) => {
@@ -161,7 +167,7 @@
         return passing(clock + FRAME, depth, () => work(at));
       },
     ]);
-    if (depth <= LONGEST_CHAIN) apply(mapSet, frames, [id, 1]);
+    if (counts(depth)) apply(mapSet, frames, [id, 1]);
     return id;
   });
   wrap(window, "cancelAnimationFrame", (native, self, args) => {
@@ -171,7 +177,7 @@
   // Whoever has time left does this then; and a frame may pass before.
   wrap(window, "requestIdleCallback", (native, self, args) => {
     const work = args[0],
-      depth = chain + 1;
+      depth = after(0);
     if (typeof work !== "function") return apply(native, self, args);
     const idle = (deadline) => {
       apply(mapDelete, frames, ["idle" + id]);
@@ -179,7 +185,7 @@
     };
     // A page that is asked over and over may never have any.
     const id = apply(native, self, [idle, { timeout: IDLE, ...args[1] }]);
-    if (depth <= LONGEST_CHAIN) apply(mapSet, frames, ["idle" + id, 1]);
+    if (counts(depth)) apply(mapSet, frames, ["idle" + id, 1]);
     return id;
   });
   wrap(window, "cancelIdleCallback", (native, self, args) => {
@@ -219,6 +225,38 @@
   };
   wrap(window, "fetch", awaited);
   for (const read of ["text", "json", "blob", "arrayBuffer", "formData"]) wrap(Response.prototype, read, awaited);
+  for (const read of ["text", "arrayBuffer"]) wrap(Blob.prototype, read, awaited);
+  wrap(FontFace.prototype, "load", awaited);
+  wrap(Element.prototype, "requestFullscreen", awaited);
+  wrap(HTMLDialogElement.prototype, "close", (native, self, args) => {
+    if (self.open) told(self, "close");
+    return apply(native, self, args);
+  });
+  for (const how of ["Text", "DataURL", "ArrayBuffer", "BinaryString"])
+    wrap(FileReader.prototype, "readAs" + how, (native, self, args) => {
+      const answer = apply(native, self, args);
+      told(self, "loadend");
+      return answer;
+    });
+  wrap(HTMLCanvasElement.prototype, "toBlob", (native, self, [work, ...rest]) => {
+    if (typeof work !== "function") return apply(native, self, [work, ...rest]);
+    const done = begun();
+    return apply(native, self, [(blob) => (done(), work(blob)), ...rest]);
+  });
+  // Work that is cut into messages to oneself. Nobody says where a message is read, so they count as one row until
+  // there is none for a while.
+  let hops = NONE,
+    hop = 0;
+  const hopped = (native, self, args) => {
+    const answer = apply(native, self, args),
+      mine = ++hop;
+    hops = { __proto__: null, steps: hops.steps + 1, spent: hops.spent + STEP };
+    if (counts(hops)) apply(later, window, [begun(), 0]);
+    apply(later, window, [() => (hops = mine === hop ? NONE : hops), QUICK]);
+    return answer;
+  };
+  wrap(MessagePort.prototype, "postMessage", hopped);
+  wrap(window, "postMessage", hopped);
   wrap(XMLHttpRequest.prototype, "send", (native, self, args) => {
     const done = told(self, "loadend");
     try {
@@ -231,9 +269,9 @@
   wrap(window.Scheduler?.prototype || {}, "postTask", (native, self, [work, options]) => {
     const wait = max(0, +options?.delay || 0),
       due = clock + wait,
-      depth = chain + 1;
+      depth = after(wait);
     if (typeof work !== "function") return apply(native, self, [work, options]);
-    const done = wait <= SOON && depth <= LONGEST_CHAIN ? begun() : () => {};
+    const done = wait <= SOON && counts(depth) ? begun() : () => {};
     const late = () => {
       done();
       return passing(due, depth, work);
@@ -245,7 +283,7 @@
   });
   wrap(Document.prototype, "startViewTransition", (native, self, args) => {
     const moving = apply(native, self, args);
-    until(moving.updateCallbackDone);
+    until(moving.finished);
     return moving;
   });
   const opening = (native, self, args) => {
@@ -293,6 +331,26 @@
     }),
   });
 
+  // Movements in shadow trees are none of the document's.
+  const shadows = [],
+    movements = Shadow.prototype.getAnimations,
+    deref = WeakRef.prototype.deref;
+  wrap(Element.prototype, "attachShadow", (native, self, args) => {
+    const root = apply(native, self, args);
+    apply(push, shadows, [new WeakRef(root)]);
+    return root;
+  });
+  const isShort = (animation) =>
+    animation.playState === "running" && animation.effect && animation.effect.getComputedTiming().endTime <= SOON;
+  const isMoving = () => {
+    for (let i = 0; i < shadows.length; i++) {
+      const root = apply(deref, shadows[i], []),
+        found = root ? apply(movements, root, []) : [];
+      for (let j = 0; j < found.length; j++) if (isShort(found[j])) return true;
+    }
+    return false;
+  };
+
   // --- our own world asks ---
   const sizeOf = Object.getOwnPropertyDescriptor(Map.prototype, "size").get;
   apply(listen, window, [
@@ -312,49 +370,9 @@
         }
       }
       const busy = apply(sizeOf, timers, []) + apply(sizeOf, frames, []) + max(0, requests);
-      apply(dispatch, window, [new Mouse(tell, { detail: 0, screenX: min(busy, 1000), ctrlKey: hovers, shiftKey: observes })]);
+      apply(dispatch, window, [new Mouse(tell, { detail: 0, screenX: min(busy, 1000), ctrlKey: hovers, shiftKey: observes, altKey: isMoving() })]);
     },
   ]);
 
-  // --- chance ---
-  if (seed !== null) {
-    let state = seed ^ history.length;
-    for (let i = 0, href = location.href; i < href.length; i++) state = imul(state ^ href.charCodeAt(i), 16777619);
-    const next = () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let t = imul(state ^ (state >>> 15), 1 | state);
-      t = (t + imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      return (t ^ (t >>> 14)) >>> 0;
-    };
-    wrap(Math, "random", () => next() / 4294967296);
-    wrap(Crypto.prototype, "getRandomValues", (native, self, args) => {
-      apply(native, self, args);
-      const bytes = new Uint8Array(args[0].buffer, args[0].byteOffset, args[0].byteLength);
-      for (let i = 0; i < bytes.length; i++) bytes[i] = next();
-      return args[0];
-    });
-    wrap(Crypto.prototype, "randomUUID", () => {
-      let hex = "";
-      for (let i = 0; i < 4; i++) hex += next().toString(16).padStart(8, "0");
-      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${"89ab"[next() & 3]}${hex.slice(17, 20)}-${hex.slice(20)}`;
-    });
-  }
-
-  // --- time: it passes only as timers fire, so that a debounce fires and two runs still read the same clock ---
-  if (now !== null) {
-    let reads = 0;
-    const read = () => {
-      // Whoever waits by reading the clock over and over must come to an end.
-      if (++reads > 10000) clock += 1;
-      return now + Math.floor(clock);
-    };
-    const Fixed = new Proxy(GoodDate, {
-      __proto__: null,
-      construct: (target, args, made) => Reflect.construct(target, args.length ? args : [read()], made),
-      apply: () => new GoodDate(read()).toString(),
-    });
-    GoodDate.now = new Proxy(GoodDate.now, { __proto__: null, apply: read });
-    GoodDate.prototype.constructor = Fixed;
-    window.Date = Fixed;
-  }
+  CLOCK
 })(CONFIG);

@@ -16,6 +16,7 @@ class Registry {
       anyone: false,
       hovers: false,
       observes: false,
+      moving: false,
       stand_in: new WeakMap(),
       busy: 0,
       roots: new WeakSet(),
@@ -28,6 +29,7 @@ class Registry {
       this.busy = event.screenX;
       this.hovers = event.ctrlKey;
       this.observes = event.shiftKey;
+      this.moving = event.altKey;
       return;
     }
     const e = event.relatedTarget || event.composedPath()[0];
@@ -169,7 +171,7 @@ const eyes = {
       text,
       frames: w.frames,
       title: quote(clean(titleOf(document)), 200),
-      url: location.href,
+      url: address(location.href),
       scroll: most > 4 ? [Math.round(scrollY), most] : null,
     };
   },

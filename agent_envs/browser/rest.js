@@ -54,7 +54,7 @@ const scrollable = (e, across) => {
 // Until the next frame, in which a page is told that it was scrolled; not for ever, where none is drawn.
 const drawn = () =>
   new Promise((done) => {
-    const late = setTimeout(done, 100);
+    const late = setTimeout(done, 400);
     requestAnimationFrame(() => {
       clearTimeout(late);
       setTimeout(done);
@@ -75,10 +75,9 @@ const pending = (image) => !image.complete && image.loading !== "lazy";
 const LOADED =
   "script[src]:is(:not([type]),[type=''],[type=module],[type*=javascript]),link[rel~=stylesheet][href]";
 const animationsOf = bound(Document.prototype.getAnimations);
+// One that lasts longer is a decoration: it is not waited for at all, whatever is left of it.
 const moving = (animation) =>
-  animation.playState === "running" &&
-  animation.effect &&
-  animation.effect.getComputedTiming().endTime - (animation.currentTime || 0) <= 1000;
+  animation.playState === "running" && animation.effect && animation.effect.getComputedTiming().endTime <= 1000;
 
 Object.assign(eyes, {
   select(next, ref, text) {
@@ -180,6 +179,7 @@ Object.assign(eyes, {
     this.changes = 0;
     this.left = -Infinity;
     this.coming = new Map();
+    this.place = "0 0";
     const observer = new MutationObserver((list) => {
       this.changes += list.length;
       // What a document holds from the beginning has come when it is whole.
@@ -227,8 +227,21 @@ Object.assign(eyes, {
       !this.awaited() &&
       readyState(document) === "complete" &&
       !Array.prototype.some.call(imagesOf(document), pending) &&
-      !animationsOf(document).some(moving)
+      !this.moves()
     );
+  },
+  moves() {
+    const found = this.registry.moving || animationsOf(document).some(moving);
+    if (found) this.moved = true;
+    return found;
+  },
+  // Whether something is told in the next frame: that a movement is over, or that the page was scrolled.
+  untold() {
+    const at = `${scrollX} ${scrollY}`,
+      found = this.moved || at !== this.place;
+    this.moved = false;
+    this.place = at;
+    return found;
   },
   // Where something else was asked meanwhile, nobody waits for this answer any more, and a look would number anew.
   async rested(next, cap) {
@@ -236,6 +249,14 @@ Object.assign(eyes, {
     const { turn } = this.registry,
       said = await this.settle(cap);
     return turn === this.registry.turn ? { ...this.look(next), said } : { said: "overtaken", next: next[0] };
+  },
+  // Whether anything has happened since it was asked last, and what `settle` says.
+  async calm(cap) {
+    const before = this.restedAt;
+    this.waited = false;
+    const said = await this.settle(cap);
+    this.restedAt = this.changes;
+    return [this.waited || before !== this.changes, said];
   },
   // Resolves with "quiet", or with what is still going on after `cap` ms.
   async settle(cap) {
@@ -254,6 +275,10 @@ Object.assign(eyes, {
     for (let round = 0; ; round++) {
       await turn();
       if (this.quiet() && this.changes === seen) {
+        if (performance.now() <= end && this.untold()) {
+          await drawn();
+          continue;
+        }
         if (!this.registry.observes || drawnAt === seen) return "quiet";
         // Who watches sizes or what is visible is told of a change in the next frame, or after it.
         drawnAt = seen;
@@ -269,7 +294,10 @@ Object.assign(eyes, {
       if (this.quiet()) {
         seen = this.changes;
         if (round > 0) await pause(2);
-      } else await pause(round < 5 ? 1 : 5);
+        continue;
+      }
+      this.waited = true;
+      await pause(round < 5 ? 1 : 5);
     }
   },
 });

@@ -30,8 +30,10 @@ const colour = (css) => {
 };
 // What encodeURI leaves as it is, which nearly every address is made of.
 const PLAIN = /^[\w;,/?:@&=+$.!~*'()#-]*$/;
+// That of a blob is made by real chance, and leads nowhere but to the page's own data.
+const address = (href) => (/^\s*blob:/i.test(href) ? "blob:" : href);
 const target = (e) => {
-  const href = attr(e, "href") ?? attr(e, "xlink:href") ?? "";
+  const href = address(attr(e, "href") ?? attr(e, "xlink:href") ?? "");
   const short = href.startsWith(location.origin + "/") ? href.slice(location.origin.length) : href;
   let safe = short;
   if (!PLAIN.test(short)) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -245,6 +246,33 @@ def test_the_same_page_reads_the_same(read: Read) -> None:
     html = "<p id=p></p><button>x</button><script>p.textContent = Math.random() + crypto.getRandomValues(new Uint8Array(9)) + new Date()</script>"
     assert read(html).text() == read(html).text()
     assert "2026" in read(html).text()
+
+
+NOW = [
+    "new Intl.DateTimeFormat('en').format()", "new Intl.DateTimeFormat('en').formatToParts().map((p) => p.value).join('')",
+    "[new Date()].map(new Intl.DateTimeFormat('en').format)[0]", "new Date().toLocaleDateString('en')", "document.lastModified",
+    "new Date(new File([], 'x').lastModified).toISOString()", "Temporal.Now.plainDateISO()", "Temporal.Now.instant()",
+    "Temporal.Now.zonedDateTimeISO('UTC')", "Temporal.Now.plainDateTimeISO()", "Date()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("clock", NOW)
+def test_every_calendar_shows_the_day_of_the_episode(read: Read, clock: str) -> None:
+    seen = read(
+        f"<p id=p></p><script>p.textContent = typeof Temporal === 'undefined' && {'Temporal' in clock:d} ? '2026' : {clock}</script>"
+    ).text()
+    assert re.search(r"3/10/2026|2026-03-10|Mar 10 2026|^\W*2026\W*$", seen), seen
+
+
+def test_a_calendar_formats_other_days_too(read: Read) -> None:
+    day = "new Intl.DateTimeFormat('en').format(new Date(0))"
+    assert '"1/1/1970"' in read(f"<p id=p></p><script>p.textContent = {day}</script>").text()
+
+
+def test_no_address_is_shown_that_real_chance_has_made(read: Read) -> None:
+    seen = read("<a id=a>Export</a><script>a.href = URL.createObjectURL(new Blob(['x']))</script>").text()
+    assert 'link "Export" -> blob:' in seen
+    assert "a.test/" not in seen.partition("link")[2]
 
 
 def test_chance_differs_between_seeds_and_between_pages(read: Read) -> None:
