@@ -47,7 +47,9 @@ class Driver:
         """Set when it has ended or is about to."""
         self._endings = WeakSet([self.ended])
         self._began = _began(self.warden)
-        when_gone(self.warden, self._end)
+        # The warden ends later than the driver: only once it has cleaned up.
+        for process in (self.warden, *guest_warden.children(self.warden)):
+            when_gone(process, self._end)
 
     @property
     def alive(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Awaitable, Callable
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 from agent_envs.errors import SandboxDied
 
 T = TypeVar("T")
+_MOMENT_S = 0.3
 
 
 def when_gone(pid: int, tell: Callable[[], None]) -> None:
@@ -42,6 +44,12 @@ async def before(end: asyncio.Event, task: asyncio.Future[Any], *, within_s: flo
     finally:
         ending.cancel()
     return task.done()
+
+
+async def a_moment(end: asyncio.Event) -> None:
+    """Wait for an end that may be told a little later than that what has ended does not answer."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(end.wait(), _MOMENT_S)
 
 
 async def unless(ended: asyncio.Event, work: Awaitable[T]) -> T:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent_envs.browser._ends import before, unless
+from agent_envs.browser._ends import a_moment, before, unless
 from agent_envs.browser._find import BrowserOptions
 from agent_envs.browser._loop import at_exit, shelf
 from agent_envs.browser._process import Browser, browser
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
 _REHEARSAL_S = 5.0
-_MOMENT_S = 0.3
 _PATIENCE_S = 0.5
 """A new window is begun while no window is being acted in, so that it slows nobody down; or after this many seconds."""
 
@@ -168,9 +167,7 @@ async def _open(options: BrowserOptions) -> Blank:
     except Error as error:
         await gateway.close()
         if process is not None:
-            # That it has ended may be told a moment later than that it does not answer.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.ended.wait(), _MOMENT_S)
+            await a_moment(process.ended)
         why = f"the browser opens no window: {str(error).partition(chr(10))[0]}"
         # One that has died meanwhile is a fault of the moment; the next attempt has a new one.
         raise (SandboxUnavailable if process is None or process.alive else SandboxDied)(why) from error

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from agent_envs.browser._driver import Driver, start_driver
-from agent_envs.browser._ends import unless, when_gone
+from agent_envs.browser._ends import a_moment, unless, when_gone
 from agent_envs.browser._find import BrowserOptions, find_executable, remedy
 from agent_envs.browser._loop import at_exit, shelf
 from agent_envs.errors import SandboxDied, SandboxUnavailable
@@ -159,9 +159,17 @@ async def browser(options: BrowserOptions) -> Browser:
     async with _lock(key):
         running: Browser | None = shelf().get(key)
         if running is None or not running.alive:
-            running = await _launch(options, await _driver())
+            running = await _start(options)
             shelf()[key] = running
         return running
+
+
+async def _start(options: BrowserOptions) -> Browser:
+    try:
+        return await _launch(options, await _driver())
+    except SandboxDied:
+        # That the driver is gone may be told later than that its browsers are. A new one is not.
+        return await _launch(options, await _driver())
 
 
 async def _launch(options: BrowserOptions, driver: Driver) -> Browser:
@@ -179,6 +187,7 @@ async def _launch(options: BrowserOptions, driver: Driver) -> Browser:
         )  # fmt: skip
         handle = await unless(driver.ended, launching)
     except Error as error:
+        await a_moment(driver.ended)
         if not driver.alive:
             raise SandboxDied(f"the browser's driver has ended: {_first_line(error)}") from error
         what = executable or options.channel or "Playwright's own browser"

@@ -32,13 +32,13 @@ def die_with_the_warden() -> None:
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def children() -> list[int]:
-    """The living children of this process; orphans below it become its children."""
+def children(of: int) -> list[int]:
+    """The living children of a process; orphans below the warden become its children."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
             state, parent = stat.read().rpartition(b") ")[2].split()[:2]
-            if int(parent) == os.getpid() and state != b"Z":
+            if int(parent) == of and state != b"Z":
                 found.append(int(name))
     return found
 
@@ -55,7 +55,7 @@ def reap() -> set[int]:
 def end_everything() -> None:
     """Kill the children, then those who become children by that, until there is none."""
     for _ in range(200):
-        living = children()
+        living = children(os.getpid())
         if not living:
             break
         for pid in living:

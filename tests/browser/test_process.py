@@ -21,6 +21,7 @@ import pytest
 
 from agent_envs.browser import BrowserOptions, _driver, _process, open_window
 from agent_envs.browser._loop import call, shelf
+from agent_envs.browser.guest_warden import children
 from agent_envs.errors import InfraError, SandboxDied
 
 START = """
@@ -303,6 +304,20 @@ def test_a_dead_driver_is_replaced_too(open_pages, eventually, how: signal.Signa
     with pytest.raises(SandboxDied):
         window.navigate("/")
     assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+
+
+def test_a_driver_that_dies_alone_is_replaced_before_its_warden_has_cleaned_up(open_pages) -> None:
+    window = open_pages({"/": "Home"})
+    warden = own_warden()
+    (driver,) = children(warden)
+    os.kill(warden, signal.SIGSTOP)
+    try:
+        os.kill(driver, signal.SIGKILL)
+        with pytest.raises(SandboxDied):
+            window.navigate("/")
+        assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+    finally:
+        os.kill(warden, signal.SIGCONT)
 
 
 def test_a_dead_driver_is_not_taken_for_a_living_one_while_another_program_sweeps(open_pages) -> None:
