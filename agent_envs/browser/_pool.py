@@ -21,7 +21,7 @@ from agent_envs.sites import Gateway
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-_REHEARSAL_S = 5.0
+_OPENING_S, _REHEARSAL_S = 25.0, 5.0
 _PATIENCE_S = 0.5
 """A new window is begun while no window is being acted in, so that it slows nobody down; or after this many seconds."""
 
@@ -162,15 +162,19 @@ async def _open(options: BrowserOptions) -> Blank:
     process: Browser | None = None
     try:
         process = await browser(options)
-        async with process.watched():
+        async with process.watched(), asyncio.timeout(_OPENING_S):
             return await unless(process.ended, _blank(process, options, gateway))
-    except Error as error:
+    except (Error, TimeoutError) as error:
         await gateway.close()
         if process is not None:
             await a_moment(process.ended)
-        why = f"the browser opens no window: {str(error).partition(chr(10))[0]}"
-        # One that has died meanwhile is a fault of the moment; the next attempt has a new one.
-        raise (SandboxUnavailable if process is None or process.alive else SandboxDied)(why) from error
+            if process.alive:
+                await process.try_out()
+        why = f"the browser opens no window: {str(error).partition(chr(10))[0] or 'it takes too long'}"
+        if process is None or process.alive:
+            # By these options, or by a process that died: who tries again may have better luck.
+            raise SandboxUnavailable(why, passing=True) from error
+        raise SandboxDied(why) from error
     except BaseException:
         await gateway.close()
         raise

@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_envs.browser._driver import Driver, start_driver
 from agent_envs.browser._ends import a_moment, unless, when_gone
 from agent_envs.browser._find import BrowserOptions, find_executable, remedy
 from agent_envs.browser._loop import at_exit, shelf
+from agent_envs.browser.guest_warden import children
 from agent_envs.errors import SandboxDied, SandboxUnavailable
 
 if TYPE_CHECKING:
@@ -90,9 +92,10 @@ class Browser:
         )
 
     async def mind(self) -> None:
-        """From now on it has ended as soon as its network process has, without which no context finds its gateway.
+        """From now on it has ended as soon as a process has that it cannot replace.
 
-        Idempotent; that process is there once a page is.
+        Without its network process no context finds its gateway; without its zygotes no further page has a process.
+        Idempotent; they are there once a page is.
         """
         if self._minded:
             return
@@ -102,6 +105,9 @@ class Browser:
         for process in told["processInfo"]:
             if process["type"].startswith("network"):
                 when_gone(process["id"], self._lost)
+            if process["type"] == "browser":
+                for zygote in _zygotes(process["id"]):
+                    when_gone(zygote, self._lost)
         await session.detach()
 
     def _lost(self) -> None:
@@ -144,9 +150,24 @@ class Browser:
                 await session.send("Storage.getCookies")
                 await session.detach()
         except (Error, TimeoutError):
-            # By force: it would not answer a request to close either.
-            self.ended.set()
-            self._driver.kill()
+            self._kill()
+
+    async def try_out(self) -> None:
+        """Open a plain page, since a window did not open; where that cannot be had either, the browser is ended."""
+        from playwright.async_api import Error
+
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                context = await self._handle.new_context()
+                await context.new_page()
+                await context.close()
+        except (Error, TimeoutError):
+            self._kill()
+
+    def _kill(self) -> None:
+        # By force: it would not answer a request to close either.
+        self.ended.set()
+        self._driver.kill()
 
     async def close(self) -> None:
         """End it; idempotent."""
@@ -204,6 +225,16 @@ async def _driver() -> Driver:
             shelf()["driver"] = running
             at_exit(running.close)
         return running
+
+
+def _zygotes(browser: int) -> list[int]:
+    """The processes of a browser from which it forks its others."""
+    found = []
+    for pid in children(browser):
+        with contextlib.suppress(OSError):
+            if b"--type=zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
 
 
 def _lock(key: object) -> asyncio.Lock:

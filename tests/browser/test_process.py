@@ -19,10 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_envs.browser import BrowserOptions, _driver, _process, open_window
+from agent_envs.browser import BrowserOptions, _driver, _pool, _process, open_window
 from agent_envs.browser._loop import call, shelf
+from agent_envs.browser._process import _zygotes as zygotes
 from agent_envs.browser.guest_warden import children
-from agent_envs.errors import InfraError, SandboxDied
+from agent_envs.errors import InfraError, SandboxDied, SandboxUnavailable
 
 START = """
 import os, sys, time
@@ -292,6 +293,49 @@ def test_a_crash_in_the_middle_of_an_action_is_told_at_once(open_pages, monkeypa
         kill_browser()
         with pytest.raises(SandboxDied):
             acting.result(100)
+
+
+def kill_zygotes() -> None:
+    """Kill the processes from which the browser forks those of its pages."""
+    for pid in own_browsers():
+        for zygote in zygotes(pid):
+            os.kill(zygote, signal.SIGKILL)
+
+
+def test_a_browser_that_can_start_no_process_any_more_is_replaced_at_once(open_pages, eventually) -> None:
+    window = open_pages({"/": "Home"})
+    assert window._desk is not None
+    former = set(own_browsers())
+    kill_zygotes()
+    eventually(lambda: window._desk.blank.browser.alive, False)
+    assert open_pages({"/": "Home"}).end_state()["urls"] == ["http://a.test/"]
+    eventually(lambda: former & set(own_browsers()), set())
+
+
+def test_a_browser_that_opens_no_window_is_ended(open_pages, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = open_pages({"/": "Home"}, ready=0)
+    kill_browser()
+    with pytest.raises(SandboxDied):
+        window.navigate("/")
+    # As if it were not known which they are.
+    monkeypatch.setattr(_process, "_zygotes", lambda browser: [])
+    window = open_pages({"/": "Home"}, ready=0)
+    kill_zygotes()
+    monkeypatch.setattr(_pool, "_OPENING_S", 3.0)
+    monkeypatch.setattr(_process, "_ANSWER_S", 3.0)
+    with pytest.raises(SandboxDied, match="opens no window"):
+        open_pages({"/": "Home"}, ready=0)
+    monkeypatch.undo()
+    with pytest.raises(SandboxDied):
+        window.navigate("/")
+    assert open_pages({"/": "Home"}, ready=0).end_state()["urls"] == ["http://a.test/"]
+
+
+def test_a_browser_that_refuses_the_options_of_a_window_keeps_the_others(open_pages) -> None:
+    window = open_pages({"/": "Home"}, ready=0)
+    with pytest.raises(SandboxUnavailable, match="Invalid locale"):
+        open_pages({"/": "Home"}, ready=0, locale="1-1")
+    assert window.navigate("http://a.test/").note == ""
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
