@@ -150,7 +150,7 @@ async def _put_away(blank: Blank) -> None:
 async def _blank(process: Browser, options: BrowserOptions, gateway: Gateway) -> Blank:
     context = await process.new_context(options, port=gateway.port)
     tabs = Tabs(context, gateway.news)
-    await tabs.begin(await context.new_page())
+    await tabs.begin(await context.new_page(), process.births)
     await process.mind()
     return Blank(process, gateway, context, tabs)
 

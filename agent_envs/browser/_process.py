@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +72,8 @@ class Browser:
         self.ended = asyncio.Event()
         """Set when it has crashed or was closed; whoever waits for it gives up then."""
         self._minded = False
+        self.births: dict[str, Callable[[str], object]] = {}
+        """Whom to tell the targets of the pages that are created in a context, in that order."""
         driver.takes_along(self.ended)
         handle.on("disconnected", lambda _: self.ended.set())
 
@@ -108,7 +110,14 @@ class Browser:
             if process["type"] == "browser":
                 for zygote in _zygotes(process["id"]):
                     when_gone(zygote, self._lost)
-        await session.detach()
+        session.on("Target.targetCreated", self._on_birth)
+        await session.send("Target.setDiscoverTargets", {"discover": True, "filter": [{"type": "page"}]})
+
+    def _on_birth(self, event: dict[str, Any]) -> None:
+        target = event["targetInfo"]
+        tell = self.births.get(target.get("browserContextId", ""))
+        if tell is not None:
+            tell(target["targetId"])
 
     def _lost(self) -> None:
         if not self.ended.is_set():

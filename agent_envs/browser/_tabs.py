@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from agent_envs.browser._eyes import Numbers, follow
 from agent_envs.browser._tab import Tab
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Dialog, Download, Page
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page
 
 MOST_TABS = 20
 _MOST_DOWNLOADS = 50
@@ -35,7 +36,11 @@ class Tabs:
         self.crashed = False
         """Whether the process of a page has died that was not ended on purpose."""
         self._front: Tab | None = None
+        self._opened: list[int] = []
+        """The tabs that pages have opened since the agent was told last."""
         self._count = 0
+        self._born: dict[str, int] = {}
+        """The numbers of the targets of pages, in the order of their creation: they arrive in another one."""
         self._adopting: set[asyncio.Task[None]] = set()
         self._coming: set[Page] = set()
         self._refused = 0
@@ -48,11 +53,18 @@ class Tabs:
         assert self._front is not None
         return self._front
 
-    async def begin(self, page: Page) -> None:
-        """Take over a context whose one page is this."""
+    async def begin(self, page: Page, births: dict[str, Callable[[str], object]]) -> None:
+        """Take over a context whose one page is this; `births`: whom its browser tells the pages of a context."""
         self.context.on("page", self._on_page)
         self.context.on("dialog", self._on_dialog)
         self._front = await self._adopt(page)
+        context = (await _target(self._front.cdp))["browserContextId"]
+        births[context] = self._number
+
+        def over(_: Any) -> None:
+            births.pop(context, None)
+
+        self.context.on("close", over)
 
     async def open(self) -> Tab:
         """Another tab, in front."""
@@ -86,6 +98,9 @@ class Tabs:
 
     def told(self) -> str:
         """What happened since the last call, as one line."""
+        for number in sorted(self._opened):
+            self.notes.append(f"tab {number} was opened" + " and is in front" * (number == self.front.number))
+        self._opened = []
         if self._refused:
             self.notes.append(f"{self._refused} more tabs were closed: there can be {MOST_TABS}")
             self._refused = 0
@@ -95,9 +110,8 @@ class Tabs:
     async def _adopt(self, page: Page) -> Tab:
         from playwright.async_api import Error
 
-        self._count += 1
-        number = self._count
         cdp = await self.context.new_cdp_session(page)
+        number = self._number((await _target(cdp))["targetId"])
         tab = Tab(page, cdp, number, self._news, seen={"numbers": self._numbers})
         self._coming.discard(page)
         self.all.append(tab)
@@ -113,6 +127,13 @@ class Tabs:
                 follow(tab),
             )
         return tab
+
+    def _number(self, target: str) -> int:
+        """The number of the tab that is or will be made of a page, given by its target."""
+        if target not in self._born:
+            self._count += 1
+            self._born[target] = self._count
+        return self._born[target]
 
     def _listen(self, tab: Tab) -> None:
         """Keep up with what the browser says of the tab."""
@@ -183,8 +204,9 @@ class Tabs:
             self._coming.discard(page)
             return
         if not tab.gone:
-            self._front = tab
-            self.notes.append(f"tab {tab.number} was opened and is in front")
+            self._opened.append(tab.number)
+            if tab is self.all[-1]:
+                self._front = tab
 
     def _on_crash(self, tab: Tab) -> None:
         if not tab.gone:
@@ -231,6 +253,12 @@ class Tabs:
             self.notes.append(f"downloaded {json.dumps(download.suggested_filename)} ({size} bytes)")
         tab.opening = max(0, tab.opening - 1)
         self._news.set()
+
+
+async def _target(cdp: CDPSession) -> dict[str, Any]:
+    """What the browser calls a page."""
+    answer = await cdp.send("Target.getTargetInfo")
+    return dict(answer["targetInfo"])
 
 
 def describe(dialog: Dialog) -> str:

@@ -172,6 +172,17 @@ def test_a_tab_that_a_page_opens_comes_to_the_front(open_pages) -> None:
     assert window.end_state()["urls"] == ["http://a.test/", "http://a.test/a"]
 
 
+def test_tabs_that_open_together_are_numbered_as_they_were_opened(open_pages, eventually) -> None:
+    links = "".join(f"<a href=/{name} target=_blank rel=noopener>{name}</a>" for name in "abcde")
+    pages = {"/": button("document.querySelectorAll('a').forEach(link => link.click())") + links}
+    for _ in range(3):
+        window = open_pages(pages | {f"/{name}": name for name in "abcde"})
+        assert click(window).endswith(" was opened and is in front")
+        opened = [f"http://a.test/{name}" for name in "abcde"]
+        eventually(lambda window=window: urls(window), ["http://a.test/", *opened])
+        assert window.end_state()["active"] == 5
+
+
 def test_a_storm_of_tabs_is_bounded_and_told(open_pages) -> None:
     window = open_pages({"/": button("for (let i = 0; i < 40; i++) window.open('/a')"), "/a": "A"})
     assert "more tabs were closed" in click(window)
