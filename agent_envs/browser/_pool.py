@@ -21,7 +21,7 @@ from agent_envs.sites import Gateway
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-_OPENING_S, _REHEARSAL_S = 25.0, 5.0
+_OPENING_S, _REHEARSAL_S = 60.0, 5.0
 _PATIENCE_S = 0.5
 """A new window is begun while no window is being acted in, so that it slows nobody down; or after this many seconds."""
 

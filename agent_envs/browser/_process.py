@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
 _START_MS = 100_000
+_TRIAL_S = 30.0
 _SUSPECT_S, _ANSWER_S = 10.0, 15.0
 """After so long a time of work the browser is asked whether it is there, and given so long to answer."""
 _WITHOUT = (
@@ -166,7 +167,7 @@ class Browser:
         from playwright.async_api import Error
 
         try:
-            async with asyncio.timeout(_ANSWER_S):
+            async with asyncio.timeout(_TRIAL_S):
                 context = await self._handle.new_context()
                 await context.new_page()
                 await context.close()

@@ -86,7 +86,12 @@ class WindowSession(Session):
 
     def _show(self, act: Callable[[], Done]) -> tuple[Done, Snapshot]:
         """Act, and look where that ends."""
-        done = self._window.shown(lambda: self._act(act))
+        try:
+            done = self._window.shown(lambda: self._act(act))
+        except ToolFailed:
+            # What could not be done on a page that has died was not the agent's to do.
+            self._require_intact()
+            raise
         self._require_intact()
         self._seen = done.seen or self._window.look()
         return done, self._seen

@@ -322,7 +322,7 @@ def test_a_browser_that_opens_no_window_is_ended(open_pages, monkeypatch: pytest
     window = open_pages({"/": "Home"}, ready=0)
     kill_zygotes()
     monkeypatch.setattr(_pool, "_OPENING_S", 3.0)
-    monkeypatch.setattr(_process, "_ANSWER_S", 3.0)
+    monkeypatch.setattr(_process, "_TRIAL_S", 3.0)
     with pytest.raises(SandboxDied, match="opens no window"):
         open_pages({"/": "Home"}, ready=0)
     monkeypatch.undo()
