@@ -297,12 +297,15 @@ def test_a_browser_that_is_not_there_is_named_with_a_remedy() -> None:
         WebEnv(task_set=notes_tasks(), executable="/nowhere").reset(seed=0)
 
 
+NOTES = {"sites": ["agent_envs.testing.notes:NOTES"], "start": "http://notes.test/"}
+
+
 def task(**changes: Any) -> TaskSet:
     parts = {
         "id": "x",
         "prompt": "x",
         "kind": "web",
-        "setup": {"sites": ["agent_envs.testing.notes:NOTES"], "start": "http://notes.test/"},
+        "setup": NOTES,
         "secret": {"checks": [{"check": "infeasible"}]},
     }
     return TaskSet.of("mine", [Task(**{**parts, **changes})])
@@ -315,14 +318,19 @@ def task(**changes: Any) -> TaskSet:
         ({"secret": {"checks": [{"check": "rowz"}]}}, "rowz"),
         ({"setup": {}}, "sites"),
         ({"setup": {"sites": ["nowhere:SITE"], "start": "http://x.test/"}}, "nowhere:SITE"),
-        ({"setup": {"sites": ["agent_envs.testing.notes:NOTES"], "start": "http://other.test/"}}, "other.test"),
+        ({"setup": {**NOTES, "start": "http://other.test/"}}, "other.test"),
+        ({"setup": {**NOTES, "start": "http://["}}, r"begins at 'http://\[', .* such as http://notes.test/"),
+        ({"setup": {**NOTES, "start": "http://notes.test:99999/"}}, "99999"),
+        ({"setup": {**NOTES, "start": "ftp://notes.test/"}}, "ftp:"),
+        ({"setup": {**NOTES, "world": {"sed": 1}}}, "has 'sed', which nothing reads"),
+        ({"secret": 5}, "secret of task 'x' is 5; expected a dict"),
+        ({"secret": []}, r"secret of task 'x' is \[\]; expected a dict"),
+        ({"setup": None}, "setup of task 'x' is None; expected a dict"),
     ],
 )
 def test_a_task_that_cannot_be_played_says_why(changes: dict[str, Any], named: str) -> None:
-    env = WebEnv(task_set=task(**changes))
     with pytest.raises(TaskError, match=named):
-        env.reset(seed=0)
-    env.close()
+        WebEnv(task_set=task(**changes)).reset(seed=0)
 
 
 def test_options_survive_json() -> None:
