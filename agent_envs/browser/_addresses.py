@@ -10,7 +10,7 @@ from agent_envs.errors import ToolFailed
 _LONGEST = 8192
 _CAUSES = {
     "ERR_TOO_MANY_REDIRECTS": "it redirects without end",
-    "ERR_ABORTED": "the browser gave up: it is a download, an empty answer, or was stopped",
+    "ERR_ABORTED": "the browser gave up: it is an empty answer, or was stopped",
     "ERR_TUNNEL_CONNECTION_FAILED": "only http addresses of the task's sites can be opened",
     "ERR_INVALID_URL": "that is no address",
     "ERR_UNSAFE_PORT": "the browser does not open this port",

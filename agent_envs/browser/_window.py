@@ -241,6 +241,7 @@ async def _goto(tab: Tab, url: str, timeout_s: float) -> str:
     from playwright.async_api import Error
     from playwright.async_api import TimeoutError as Late
 
+    begun = tab.downloads
     try:
         # Less than the limit of an action, so that what went wrong can be said.
         answer = await tab.page.goto(url, wait_until="commit", timeout=timeout_s * 900)
@@ -252,9 +253,21 @@ async def _goto(tab: Tab, url: str, timeout_s: float) -> str:
             raise
         if "interrupted by another navigation" in error.message:
             return ""
+        if "Download is starting" in error.message:
+            await _until_begun(tab, begun)
+            return ""
         await _apology(tab, error.message)
         raise ToolFailed(f"{url} did not open: {cause(first_line(error))}") from error
     return f"the answer has status {answer.status}" if answer is not None and answer.status >= 400 else ""
+
+
+async def _until_begun(tab: Tab, downloads: int) -> None:
+    """Wait until the tab knows of a download of which Playwright has heard: from then on it counts as on its way."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_APOLOGY_S):
+            while tab.downloads == downloads:
+                tab.news.clear()
+                await tab.news.wait()
 
 
 async def _apology(tab: Tab, message: str) -> None:

@@ -124,18 +124,40 @@ def test_fifty_megabytes_are_too_much_in_time(open_pages) -> None:
     assert usable(window)
 
 
-def test_a_download_is_told_and_counted(open_pages) -> None:
-    async def file(scope: Any) -> tuple[int, dict[str, str], str]:
-        return (
-            200,
-            {"content-type": "application/pdf", "content-disposition": 'attachment; filename="bill.pdf"'},
-            "%PDF",
-        )
+async def bill(scope: Any) -> tuple[int, dict[str, str], str]:
+    """A file to be kept instead of shown."""
+    kept = {"content-type": "application/pdf", "content-disposition": 'attachment; filename="bill.pdf"'}
+    return 200, kept, "%PDF" * 1_000_000
 
-    window = open_pages({"/": "<p>Home</p><a href=/bill>Bill</a>", "/bill": file})
-    assert window.click('link "Bill"').note == 'downloaded "bill.pdf" (4 bytes)'
-    assert window.end_state()["downloads"] == [{"name": "bill.pdf", "bytes": 4}]
+
+@pytest.mark.parametrize("way", ["click", "navigate", "new_tab"])
+def test_a_download_is_told_and_counted(open_pages, way: str) -> None:
+    window = open_pages({"/": "<p>Home</p><a href=/bill>Bill</a>", "/bill": bill})
+    done = getattr(window, way)('link "Bill"' if way == "click" else "/bill")
+    assert done.note == 'downloaded "bill.pdf" (4000000 bytes)'
+    assert window.end_state()["downloads"] == [{"name": "bill.pdf", "bytes": 4_000_000}]
     assert usable(window)
+
+
+@pytest.mark.parametrize("way", ["click", "navigate"])
+def test_a_download_that_fails_is_told(open_pages, way: str) -> None:
+    async def torn(scope: Any) -> tuple[int, dict[str, str], str]:
+        status, headers, body = await bill(scope)
+        return status, {**headers, "content-encoding": "gzip"}, body
+
+    window = open_pages({"/": "<p>Home</p><a href=/bill>Bill</a>", "/bill": torn})
+    done = getattr(window, way)('link "Bill"' if way == "click" else "/bill")
+    assert done.note == 'the download of "bill.pdf" has failed'
+    assert window.end_state()["downloads"] == []
+
+
+def test_an_empty_answer_is_no_download(open_pages) -> None:
+    async def nothing(scope: Any) -> tuple[int, dict[str, str], str]:
+        return 204, {}, ""
+
+    window = open_pages({"/": "<p>Home</p>", "/nothing": nothing})
+    with pytest.raises(ToolFailed, match="an empty answer"):
+        window.navigate("/nothing")
 
 
 def test_a_file_is_asked_for_in_words(open_pages) -> None:
