@@ -90,6 +90,17 @@ def test_what_the_agent_does_wrong_is_told_and_costs_nothing_but_a_step(env: Web
     assert info["score"] == 1.0
 
 
+@pytest.mark.parametrize("look", [act("find", text="note 1"), act("read_more")])
+def test_whoever_looks_is_told_first_what_the_page_did_meanwhile(env: WebEnv, look: str) -> None:
+    begun(env, 2)
+    assert env._run is not None
+    env._run.session._window.evaluate("void open('/')")
+    (shown, later), _ = played(env, look, act("hover", element_id='button "Add"'))
+    assert shown.startswith("tab 2 was opened and is in front\n")
+    assert "note 1" in shown
+    assert "was opened" not in later
+
+
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "chrome://version", "data:text/html,x", ""]
 )
