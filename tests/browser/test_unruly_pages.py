@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from agent_envs.browser import Window
+from agent_envs.browser import Window, _desk
+from agent_envs.browser._desk import plain
 from agent_envs.browser._loop import call
 from agent_envs.errors import ToolFailed
 
@@ -189,6 +190,32 @@ def test_a_page_that_leads_on_by_itself_is_followed(open_pages) -> None:
     window = open_pages({"/": "<p>Home</p>", "/on": "<script>location = '/'</script>"})
     window.navigate("/on")
     assert '"Home"' in window.look().full()
+
+
+@pytest.mark.parametrize(("times", "shown"), [(3, '"Home"'), (1000, "(the page goes on before it can be read)")])
+def test_a_document_that_goes_away_under_the_eyes_is_looked_at_again(
+    open_pages, monkeypatch, times: int, shown: str
+) -> None:
+    from playwright.async_api import Error
+
+    gone = iter([Error("Protocol error (Runtime.evaluate): Cannot find context with specified id")] * times)
+    really = _desk.look
+
+    async def look(tab: Any) -> Any:
+        for error in gone:
+            raise error
+        return await really(tab)
+
+    window = open_pages({"/": "<p>Home</p><script>setInterval(() => fetch('/'), 5)</script>"}, settle_s=0.0)
+    monkeypatch.setattr(_desk, "look", look)
+    assert window.look().lines == (shown,)
+
+
+@pytest.mark.parametrize("said", ["Cannot find context with specified id", "Inspected target navigated or closed"])
+def test_what_a_protocol_says_is_put_into_words(said: str) -> None:
+    raw = Exception(f"CDPSession.send: Protocol error (Runtime.evaluate): {said}")
+    assert plain(raw) == "it went on to another document meanwhile; look at it again"
+    assert plain(Exception("Protocol error (Input.dispatch): 'x' is no number")) == "'x' is no number"
 
 
 def test_the_same_seed_and_actions_give_the_same_observations(open_pages) -> None:
