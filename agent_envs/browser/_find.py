@@ -69,6 +69,9 @@ class BrowserOptions:
             raise ConfigError(f"locale is {self.locale!r}; expected a language tag such as 'en-US'")
         if not 0 <= self.ready <= 64:
             raise ConfigError(f"ready is {self.ready}; expected the number of windows kept open, 0 to 64")
+        for name in ("timeout_s", "settle_s"):
+            if type(value := getattr(self, name)) not in (int, float):
+                raise ConfigError(f"{name} is {value!r}; expected a number of seconds")
         if not (0 < self.timeout_s <= 600 and 0 <= self.settle_s <= 60):
             raise ConfigError(
                 f"timeout_s and settle_s are {self.timeout_s}, {self.settle_s}; expected up to 600 and 60"

@@ -274,6 +274,24 @@ def test_a_browser_that_is_not_there_is_named_with_what_would_help() -> None:
 
 
 @pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"options": None}, "options are None; expected BrowserOptions"),
+        ({"visits": []}, r"visits are \[\]; expected visits by host name"),
+        ({"visits": {"a.test": 5}}, "expected visits by host name"),
+        ({"now": 5}, "now is 5; expected a local time"),
+        ({"now": "2026-13-01"}, "now is '2026-13-01'; expected a local time"),
+        ({"now": "2026-03-10T09:00:00+01:00"}, "without an offset"),
+        ({"seed": "x"}, "seed is 'x'; expected a whole number"),
+        ({"seed": None}, "seed is None; expected a whole number"),
+    ],
+)
+def test_a_window_that_cannot_be_meant_is_refused(wrong: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        open_window(**{"options": BrowserOptions(), "visits": {}, "now": "2026-03-10T09:00:00", "seed": 0, **wrong})
+
+
+@pytest.mark.parametrize(
     ("options", "named"),
     [
         ({"executable": "chromium", "channel": "chrome"}, "give one of them"),
@@ -284,6 +302,10 @@ def test_a_browser_that_is_not_there_is_named_with_what_would_help() -> None:
         ({"locale": "x-1"}, "locale is 'x-1'; expected a language tag"),
         ({"locale": "english"}, "locale is 'english'; expected a language tag"),
         ({"locale": "en-1"}, "locale is 'en-1'; expected a language tag"),
+        ({"timeout_s": "x"}, "timeout_s is 'x'; expected a number"),
+        ({"timeout_s": True}, "timeout_s is True; expected a number"),
+        ({"settle_s": None}, "settle_s is None; expected a number"),
+        ({"settle_s": float("nan")}, "settle_s are 10.0, nan; expected up to"),
         ({"timezone": 5}, "timezone is 5; expected a text"),
         ({"timezone": "posix/UTC"}, "no time zone 'posix/UTC'"),
         ({"timezone": "localtime"}, "no time zone 'localtime'"),
