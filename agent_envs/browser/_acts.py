@@ -107,7 +107,7 @@ class Acting:
                     what = (
                         f"{text!r} has not appeared" if text and not _holds(lines, text) else f"{gone!r} is still there"
                     )
-                    raise ToolFailed(f"{what} after {limit:g} s")
+                    raise ToolFailed("; ".join(filter(None, (f"{what} after {limit:g} s", desk.tabs.told()))))
                 await asyncio.sleep(_BETWEEN_LOOKS_S)
             await asyncio.sleep(limit)
             return await desk.act(lambda tab: drawn(tab, frames)) if frames else await desk.done()

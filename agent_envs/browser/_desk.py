@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -25,7 +26,9 @@ from agent_envs.errors import SandboxDied, ToolFailed
 
 T = TypeVar("T")
 _STOP_S = 1.0
+_MEANWHILE = re.compile(r"context|detached|closed|navigated")
 _LOOKS = 3
+_GLIMPSES, _GLIMPSE_S = 20, 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,10 @@ class Desk:
             tab = self.tabs.front
             if tab.dialog is not None:
                 said = f"(a dialog is open: {describe(tab.dialog)}; answer it with handle_dialog)"
-                return self._placed(Snapshot(url=tab.page.url, title='""', lines=(said,), document=-1))
+                return self._placed(_unseen(tab.page.url, said))
             with contextlib.suppress(Interrupted):
-                return self._placed(await self.guard(tab, look(tab)) if seen is None else seen)
-        return self._placed(Snapshot(url="", title='""', lines=("(the page does not answer)",), document=-1))
+                return self._placed(await self.guard(tab, _glimpse(tab)) if seen is None else seen)
+        return self._placed(_unseen("", "(the page does not answer)"))
 
     def _placed(self, snapshot: Snapshot) -> Snapshot:
         """The snapshot among the tabs of the window."""
@@ -128,7 +131,7 @@ class Desk:
                 raise Interrupted from error
             if not self.blank.browser.alive:
                 raise
-            raise ToolFailed(f"the page did not do it: {first_line(error)}") from error
+            raise ToolFailed(f"the page did not do it: {plain(error)}") from error
 
     async def _unstick(self, tab: Tab) -> None:
         """Stop the script that keeps a page from answering; end the page where that does not help."""
@@ -193,6 +196,25 @@ class Desk:
         return await self.done()
 
 
+async def _glimpse(tab: Tab) -> Snapshot:
+    """What a tab shows that has not come to rest: its document may go away under the question, again and again."""
+    from playwright.async_api import Error
+
+    for _ in range(_GLIMPSES):
+        try:
+            return await look(tab)
+        except Error:
+            if tab.gone:
+                raise
+            await asyncio.sleep(_GLIMPSE_S)
+    return _unseen(tab.page.url, "(the page goes on before it can be read)")
+
+
+def _unseen(url: str, why: str) -> Snapshot:
+    """What is shown in place of a page."""
+    return Snapshot(url=url, title='""', lines=(why,), document=-1)
+
+
 async def _run(work: Awaitable[T]) -> T:
     return await work
 
@@ -206,6 +228,14 @@ async def _attempt(work: Coroutine[Any, Any, Any]) -> bool:
     except (Error, TimeoutError):
         return False
     return True
+
+
+def plain(error: Exception) -> str:
+    """What Playwright says, in words that mean something to an agent: of protocols and contexts it knows nothing."""
+    said = first_line(error)
+    if _MEANWHILE.search(said):
+        return "it went on to another document meanwhile; look at it again"
+    return re.sub(r"^Protocol error \([\w.]+\): ", "", said)
 
 
 def first_line(error: Exception) -> str:

@@ -16,6 +16,14 @@ _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chr
 _NO_ZONES = ("posix", "right", "localtime", "Factory")
 """What lies between the time zones of a system and is none."""
 
+_TAG = re.compile(
+    r"[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[a-wyz\d](-[a-z\d]{2,8})+)*"
+    r"(-x(-[a-z\d]{1,8})+)?",
+    re.IGNORECASE,
+)
+"""A language tag (RFC 5646) as browsers take it: language, script, region, variants, extensions, private use."""
+_LONGEST_TAG = 60
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserOptions:
@@ -57,10 +65,13 @@ class BrowserOptions:
             raise ConfigError(f"there is no time zone {self.timezone!r}; expected such as 'Asia/Shanghai'") from error
         if self.timezone.startswith(_NO_ZONES):
             raise ConfigError(f"a browser knows no time zone {self.timezone!r}; expected such as 'Asia/Shanghai'")
-        if not re.fullmatch(r"[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8}){0,7}", self.locale):
+        if not _TAG.fullmatch(self.locale) or len(self.locale) > _LONGEST_TAG:
             raise ConfigError(f"locale is {self.locale!r}; expected a language tag such as 'en-US'")
         if not 0 <= self.ready <= 64:
             raise ConfigError(f"ready is {self.ready}; expected the number of windows kept open, 0 to 64")
+        for name in ("timeout_s", "settle_s"):
+            if type(value := getattr(self, name)) not in (int, float):
+                raise ConfigError(f"{name} is {value!r}; expected a number of seconds")
         if not (0 < self.timeout_s <= 600 and 0 <= self.settle_s <= 60):
             raise ConfigError(
                 f"timeout_s and settle_s are {self.timeout_s}, {self.settle_s}; expected up to 600 and 60"

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent_envs.browser._eyes import Sight, View, ask, ask_numbered, look, sight
+from agent_envs.browser._keys import chord, modifiers_of, no_key
 from agent_envs.errors import ToolFailed
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ _KEYS_AT_MOST = 300
 _HOVER_PAUSES_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _BEYOND_PX = 2.0
 _DIRECTIONS = {"down": (0, 1), "up": (0, -1), "right": (1, 0), "left": (-1, 0)}
-_LONGEST_CHORD = 5
-"""Signs between the keys of one: four modifiers and a key, which may be + itself."""
-_MODIFIERS = {"alt": "Alt", "control": "Control", "ctrl": "Control", "meta": "Meta", "shift": "Shift"}
 
 
 class Found:
@@ -123,7 +121,7 @@ async def click(
     tab: Tab, element: str, *, button: Button = "left", modifiers: Sequence[str] = (), double: bool = False
 ) -> None:
     """Click an element with the mouse."""
-    held = _held(modifiers)
+    held = modifiers_of(modifiers)
     x, y = await _hovered(tab, await locate(tab, element))
     for key in held:
         await tab.page.keyboard.down(key)
@@ -161,13 +159,6 @@ async def _hovered(tab: Tab, found: Found) -> tuple[float, float]:
     return at
 
 
-def _held(modifiers: Sequence[str]) -> list[str]:
-    unknown = [one for one in modifiers if one.lower() not in _MODIFIERS]
-    if unknown:
-        raise ToolFailed(f"{unknown[0]!r} is no modifier; there are Alt, Control, Meta and Shift")
-    return list(dict.fromkeys(_MODIFIERS[one.lower()] for one in modifiers))
-
-
 async def hover(tab: Tab, element: str) -> None:
     """Move the mouse over an element."""
     x, y = await _point(await locate(tab, element), able=False)
@@ -199,18 +190,15 @@ async def press(tab: Tab, keys: str, element: str = "") -> None:
     """Press a key or a chord (`Enter`, `Control+A`), on an element or on what has the focus."""
     from playwright.async_api import Error
 
-    what = f"{keys[:40]!r} is no key; expected such as Enter, Tab, ArrowDown, a or Control+A"
-    if keys.count("+") > _LONGEST_CHORD:
-        raise ToolFailed(what)
+    pressed = chord(keys)
     if element:
         await (await locate(tab, element)).ask("focus")
-    chord = "+".join(_MODIFIERS.get(part.lower(), part) for part in keys.split("+")) if len(keys) > 1 else keys
     try:
-        await tab.page.keyboard.press(chord)
+        await tab.page.keyboard.press(pressed)
     except Error as error:
         if "Unknown key" not in error.message:
             raise
-        raise ToolFailed(what) from None
+        raise no_key(keys) from None
 
 
 async def select_option(tab: Tab, element: str, values: Sequence[str]) -> None:

@@ -38,6 +38,8 @@ class Tab:
     """Requests for whose answers nobody waits any more."""
     opening: int = 0
     """The tabs and downloads that it has begun and that are not there yet."""
+    downloads: int = 0
+    """How many downloads it has begun."""
     held: list[asyncio.Task[Any]] = field(default_factory=list)
     """What was asked of the page and waits for the answer to a dialog."""
     seen: dict[str, Any] = field(default_factory=dict)

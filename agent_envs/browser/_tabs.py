@@ -159,9 +159,6 @@ class Tabs:
                 if tab.scripts:
                     tab.scripts.clear()
 
-        def opening(_: Any) -> None:
-            tab.opening += 1
-
         tab.cdp.on("Page.frameRequestedNavigation", asked)
         tab.cdp.on("Page.frameStartedLoading", begun)
         tab.cdp.on("Page.frameNavigated", arrived)
@@ -173,8 +170,13 @@ class Tabs:
             if event["url"].partition(":")[0] in _PAGES:
                 tab.opening += 1
 
+        def download(_: Any) -> None:
+            tab.opening += 1
+            tab.downloads += 1
+            tab.news.set()
+
         tab.cdp.on("Page.windowOpen", window)
-        tab.cdp.on("Page.downloadWillBegin", opening)
+        tab.cdp.on("Page.downloadWillBegin", download)
         tab.cdp.on("Page.fileChooserOpened", lambda _: self.notes.append(_FILE))
 
     def _on_page(self, page: Page) -> None:
@@ -244,13 +246,17 @@ class Tabs:
     async def _on_download(self, tab: Tab, download: Download) -> None:
         from playwright.async_api import Error
 
-        with contextlib.suppress(Error):
-            path = await download.path()
-            size = path.stat().st_size
-            await download.delete()
+        name = json.dumps(download.suggested_filename)
+        try:
+            size = (await download.path()).stat().st_size
+        except Error:
+            self.notes.append(f"the download of {name} has failed")
+        else:
             if len(self.downloads) < _MOST_DOWNLOADS:
                 self.downloads.append({"name": download.suggested_filename, "bytes": size})
-            self.notes.append(f"downloaded {json.dumps(download.suggested_filename)} ({size} bytes)")
+            self.notes.append(f"downloaded {name} ({size} bytes)")
+        with contextlib.suppress(Error):
+            await download.delete()
         tab.opening = max(0, tab.opening - 1)
         self._news.set()
 

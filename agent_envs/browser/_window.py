@@ -21,7 +21,7 @@ from agent_envs.browser._loop import call, leave
 from agent_envs.browser._pool import take
 from agent_envs.browser._tab import Tab
 from agent_envs.browser._tabs import MOST_TABS
-from agent_envs.errors import SandboxDied, ToolFailed
+from agent_envs.errors import ConfigError, SandboxDied, ToolFailed
 from agent_envs.sites import Gateway, Visit
 
 T = TypeVar("T")
@@ -35,7 +35,26 @@ def open_window(options: BrowserOptions, *, visits: Mapping[str, Visit], now: st
 
     Raises `SandboxUnavailable` where there is no browser, and says how to get one.
     """
+    _require(options, visits, now=now, seed=seed)
     return Window(call(_open(options, visits, now=now, seed=seed), timeout_s=_START_S))
+
+
+def _require(options: object, visits: object, *, now: object, seed: object) -> None:
+    """Raise `ConfigError` where a window cannot be meant."""
+    if not isinstance(options, BrowserOptions):
+        raise ConfigError(f"options are {options!r}; expected BrowserOptions")
+    if not isinstance(visits, Mapping) or not all(isinstance(visit, Visit) for visit in visits.values()):
+        raise ConfigError(
+            f"visits are {visits!r}; expected visits by host name, such as agent_envs.sites.begin returns"
+        )
+    if type(seed) is not int:
+        raise ConfigError(f"seed is {seed!r}; expected a whole number")
+    try:
+        offset = datetime.fromisoformat(now).tzinfo  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"now is {now!r}; expected a local time such as '2026-03-10T09:00:00'") from error
+    if offset is not None:
+        raise ConfigError(f"now is {now!r}; expected a local time, without an offset")
 
 
 async def _open(options: BrowserOptions, visits: Mapping[str, Visit], *, now: str, seed: int) -> Desk:
@@ -241,6 +260,7 @@ async def _goto(tab: Tab, url: str, timeout_s: float) -> str:
     from playwright.async_api import Error
     from playwright.async_api import TimeoutError as Late
 
+    begun = tab.downloads
     try:
         # Less than the limit of an action, so that what went wrong can be said.
         answer = await tab.page.goto(url, wait_until="commit", timeout=timeout_s * 900)
@@ -252,9 +272,21 @@ async def _goto(tab: Tab, url: str, timeout_s: float) -> str:
             raise
         if "interrupted by another navigation" in error.message:
             return ""
+        if "Download is starting" in error.message:
+            await _until_begun(tab, begun)
+            return ""
         await _apology(tab, error.message)
         raise ToolFailed(f"{url} did not open: {cause(first_line(error))}") from error
     return f"the answer has status {answer.status}" if answer is not None and answer.status >= 400 else ""
+
+
+async def _until_begun(tab: Tab, downloads: int) -> None:
+    """Wait until the tab knows of a download of which Playwright has heard: from then on it counts as on its way."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_APOLOGY_S):
+            while tab.downloads == downloads:
+                tab.news.clear()
+                await tab.news.wait()
 
 
 async def _apology(tab: Tab, message: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from agent_envs.errors import ConfigError
 from agent_envs.sites._site import ASGIApp, Message, World
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ class FolderSite:
 
     def __init__(self, host: str, folder: Callable[[], Path]) -> None:
         """`folder` says where it is, once somebody visits."""
+        if not isinstance(host, str) or not callable(folder):
+            raise ConfigError(
+                f"the host is {host!r} and the folder {folder!r}; expected a text, and a function of none"
+            )
         self.host = host
         self._find = folder
         self._read = lru_cache(maxsize=_LARGEST_KEPT)(self._read_file)
@@ -50,9 +55,15 @@ class FolderSite:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
+    def _folder(self) -> Path:
+        found: object = self._find()
+        if not isinstance(found, Path):
+            raise ConfigError(f"the folder of {self.host} is {found!r}; expected a function that returns a Path")
+        return found.resolve()
+
     def _read_file(self, path: str) -> bytes | None:
+        folder = self._folder()
         try:
-            folder = self._find().resolve()
             file = (folder / unquote(path).lstrip("/")).resolve()
             return file.read_bytes() if file.is_relative_to(folder) and file.is_file() else None
         except (OSError, ValueError):

@@ -27,6 +27,7 @@ ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message
 VISIT = "agent_envs.visit"
 """The key under which the scope of a request holds its `Visit`."""
 _WORLDS = 32
+_HALF = 2**63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,12 @@ class World:
             raise TaskError(f"now is {self.now!r}; expected a local time such as '2026-03-10T09:00:00'") from error
         if offset is not None:
             raise TaskError(f"now is {self.now!r}; expected a local time, without an offset")
+        if type(self.seed) is not int or not -_HALF <= self.seed < _HALF:
+            raise TaskError(f"seed is {self.seed!r}; expected a whole number of 64 bits")
+        if not isinstance(self.user, str):
+            raise TaskError(f"user is {self.user!r}; expected a text, empty where nobody is signed in")
+        if not isinstance(self.options, Mapping) or not _is_json(self.options):
+            raise TaskError(f"options are {self.options!r}; expected a dict of JSON data")
 
 
 @runtime_checkable
@@ -130,13 +137,27 @@ def _image(site: Any, world: bytes) -> bytes:
         database.close()
 
 
-@lru_cache(maxsize=64)
+def _is_json(value: object) -> bool:
+    try:
+        msgspec.json.encode(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
 def find_site(name: str) -> Site:
     """The site that `module:attribute` names; a task refers to its sites in this way, so that it stays data."""
+    if not isinstance(name, str):
+        raise TaskError(f"{name!r} names no site; expected a text 'module:attribute', such as 'my.sites:shop'")
+    return _find_site(name)
+
+
+@lru_cache(maxsize=64)
+def _find_site(name: str) -> Site:
     module, _, attribute = name.partition(":")
     try:
         site = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise TaskError(f"there is no site {name!r}; expected 'module:attribute', such as 'my.sites:shop'") from error
     if not isinstance(site, Site):
         raise TaskError(f"{name!r} is a {type(site).__name__}; expected a Site")

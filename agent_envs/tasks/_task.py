@@ -54,6 +54,8 @@ class Task:
     def check_plain(self) -> None:
         """Raise `TaskError` where `setup` or `secret` would come back from JSON as something else."""
         for name, value in (("setup", self.setup), ("secret", self.secret)):
+            if not isinstance(value, Mapping):
+                raise TaskError(f"{name} of task {self.id!r} is {value!r}; expected a dict of JSON data")
             if value and not _survives_json(value):
                 raise TaskError(
                     f"{name} of task {self.id!r} holds something other than JSON data; use text, numbers, booleans,"

@@ -148,8 +148,21 @@ def _require_sites(task: Task) -> None:
             " address where it begins"
         )
     hosts = [find_site(name).host for name in names]
-    if urlsplit(start).hostname not in hosts:
-        raise TaskError(f"task {task.id!r} begins at {start!r}, which is none of its sites: {', '.join(hosts)}")
+    if _host(start) not in hosts:
+        raise TaskError(
+            f"task {task.id!r} begins at {start[:200]!r}, which is no address of its sites; expected such as"
+            f" {', '.join(f'http://{host}/' for host in hosts)}"
+        )
+
+
+def _host(address: str) -> str | None:
+    """The host that a browser asks for an address; None where it asks nobody."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts.hostname if parts.scheme == "http" else None
 
 
 def _truth(name: str, value: object) -> bool:

@@ -228,7 +228,7 @@ class WebSession(WindowSession):
         Args:
             text: What to look for; upper and lower case are the same.
         """
-        return ToolResult(self._look().find(text))
+        return self._look(lambda seen: seen.find(text))
 
     @tool
     def read_more(self, page: int = 1) -> ToolResult:
@@ -237,7 +237,7 @@ class WebSession(WindowSession):
         Args:
             page: Which part, from 1 on.
         """
-        return ToolResult(self._look().full(self._view.chars, page=page))
+        return self._look(lambda seen: seen.full(self._view.chars, page=page))
 
     # --- The end -------------------------------------------------------------------------------------------------
 

@@ -100,10 +100,12 @@ class WindowSession(Session):
         """Act in the window."""
         return act()
 
-    def _look(self) -> Snapshot:
-        self._seen = self._window.look()
+    def _look(self, reading: Callable[[Snapshot], str]) -> ToolResult:
+        """Read what there is to see, after what the page did until it could be seen."""
+        done = self._window.shown(self._window.wait_for)
         self._require_intact()
-        return self._seen
+        self._seen = done.seen or self._window.look()
+        return ToolResult("\n".join(part for part in (done.note, reading(self._seen)) if part))
 
     def _require_intact(self) -> None:
         if self._window.crashed:

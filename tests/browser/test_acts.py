@@ -128,6 +128,14 @@ def test_waiting_ends_when_a_text_appears(open_pages: Open) -> None:
         window.wait_for(text="never", seconds=0)
 
 
+def test_a_wait_in_vain_tells_what_happened_meanwhile(open_pages: Open) -> None:
+    window = open_pages({"/": "Home"})
+    window.evaluate("void open('/')")
+    with pytest.raises(ToolFailed, match="'never' has not appeared after 0 s; tab 2 was opened and is in front"):
+        window.wait_for(text="never", seconds=0)
+    assert window.navigate("/").note == ""
+
+
 def test_a_screenshot_may_carry_marks(open_pages: Open) -> None:
     window = open_pages({"/": "<button>A</button>"})
     plain, marked = window.screenshot(), window.screenshot(marks=True)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent_envs.browser import _hands as hands
+from agent_envs.browser import _keys
 from agent_envs.browser._settle import rest
 from agent_envs.errors import ToolFailed
 
@@ -271,6 +272,23 @@ def test_keys_go_to_what_has_the_focus_or_to_an_element(read: Read) -> None:
     assert page.js("a.value") == "x"
     assert page.js("document.activeElement.id") == "b"
     refused(page, "'Foo' is no key", hands.press, "Foo")
+
+
+@pytest.mark.parametrize(
+    ("written", "pressed"),
+    [("shift+tab", "Shift Tab"), ("ENTER", "Enter"), ("arrowdown", "ArrowDown"), ("f5", "F5"), ("a", "a"), ("A", "A"),
+     ("ctrl+keya", "Control a"), ("pageUp", "PageUp"), ("numpadenter", "Enter")],
+)  # fmt: skip
+def test_keys_have_names_in_any_case(read: Read, written: str, pressed: str) -> None:
+    page = read("<p id=p></p><script>onkeydown = e => (p.append(e.key + ' '), e.preventDefault())</script>")
+    page.do(hands.press, written)
+    assert page.text() == f'"{pressed}"'
+
+
+def test_every_key_that_has_a_name_can_be_pressed(read: Read) -> None:
+    page = read("Home")
+    for name in _keys._NAMES:
+        page.do(hands.press, name)
 
 
 def test_settling_waits_for_what_an_action_began_and_no_longer(read: Read) -> None:

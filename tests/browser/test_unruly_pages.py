@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from agent_envs.browser import Window
+from agent_envs.browser import Window, _desk
+from agent_envs.browser._desk import plain
 from agent_envs.browser._loop import call
 from agent_envs.errors import ToolFailed
 
@@ -124,18 +125,40 @@ def test_fifty_megabytes_are_too_much_in_time(open_pages) -> None:
     assert usable(window)
 
 
-def test_a_download_is_told_and_counted(open_pages) -> None:
-    async def file(scope: Any) -> tuple[int, dict[str, str], str]:
-        return (
-            200,
-            {"content-type": "application/pdf", "content-disposition": 'attachment; filename="bill.pdf"'},
-            "%PDF",
-        )
+async def bill(scope: Any) -> tuple[int, dict[str, str], str]:
+    """A file to be kept instead of shown."""
+    kept = {"content-type": "application/pdf", "content-disposition": 'attachment; filename="bill.pdf"'}
+    return 200, kept, "%PDF" * 1_000_000
 
-    window = open_pages({"/": "<p>Home</p><a href=/bill>Bill</a>", "/bill": file})
-    assert window.click('link "Bill"').note == 'downloaded "bill.pdf" (4 bytes)'
-    assert window.end_state()["downloads"] == [{"name": "bill.pdf", "bytes": 4}]
+
+@pytest.mark.parametrize("way", ["click", "navigate", "new_tab"])
+def test_a_download_is_told_and_counted(open_pages, way: str) -> None:
+    window = open_pages({"/": "<p>Home</p><a href=/bill>Bill</a>", "/bill": bill})
+    done = getattr(window, way)('link "Bill"' if way == "click" else "/bill")
+    assert done.note == 'downloaded "bill.pdf" (4000000 bytes)'
+    assert window.end_state()["downloads"] == [{"name": "bill.pdf", "bytes": 4_000_000}]
     assert usable(window)
+
+
+@pytest.mark.parametrize("way", ["click", "navigate"])
+def test_a_download_that_fails_is_told(open_pages, way: str) -> None:
+    async def torn(scope: Any) -> tuple[int, dict[str, str], str]:
+        status, headers, body = await bill(scope)
+        return status, {**headers, "content-encoding": "gzip"}, body
+
+    window = open_pages({"/": "<p>Home</p><a href=/bill>Bill</a>", "/bill": torn})
+    done = getattr(window, way)('link "Bill"' if way == "click" else "/bill")
+    assert done.note == 'the download of "bill.pdf" has failed'
+    assert window.end_state()["downloads"] == []
+
+
+def test_an_empty_answer_is_no_download(open_pages) -> None:
+    async def nothing(scope: Any) -> tuple[int, dict[str, str], str]:
+        return 204, {}, ""
+
+    window = open_pages({"/": "<p>Home</p>", "/nothing": nothing})
+    with pytest.raises(ToolFailed, match="an empty answer"):
+        window.navigate("/nothing")
 
 
 def test_a_file_is_asked_for_in_words(open_pages) -> None:
@@ -167,6 +190,32 @@ def test_a_page_that_leads_on_by_itself_is_followed(open_pages) -> None:
     window = open_pages({"/": "<p>Home</p>", "/on": "<script>location = '/'</script>"})
     window.navigate("/on")
     assert '"Home"' in window.look().full()
+
+
+@pytest.mark.parametrize(("times", "shown"), [(3, '"Home"'), (1000, "(the page goes on before it can be read)")])
+def test_a_document_that_goes_away_under_the_eyes_is_looked_at_again(
+    open_pages, monkeypatch, times: int, shown: str
+) -> None:
+    from playwright.async_api import Error
+
+    gone = iter([Error("Protocol error (Runtime.evaluate): Cannot find context with specified id")] * times)
+    really = _desk.look
+
+    async def look(tab: Any) -> Any:
+        for error in gone:
+            raise error
+        return await really(tab)
+
+    window = open_pages({"/": "<p>Home</p><script>setInterval(() => fetch('/'), 5)</script>"}, settle_s=0.0)
+    monkeypatch.setattr(_desk, "look", look)
+    assert window.look().lines == (shown,)
+
+
+@pytest.mark.parametrize("said", ["Cannot find context with specified id", "Inspected target navigated or closed"])
+def test_what_a_protocol_says_is_put_into_words(said: str) -> None:
+    raw = Exception(f"CDPSession.send: Protocol error (Runtime.evaluate): {said}")
+    assert plain(raw) == "it went on to another document meanwhile; look at it again"
+    assert plain(Exception("Protocol error (Input.dispatch): 'x' is no number")) == "'x' is no number"
 
 
 def test_the_same_seed_and_actions_give_the_same_observations(open_pages) -> None:

@@ -99,6 +99,28 @@ def test_what_is_no_address_of_a_site_is_not_opened(open_pages, url: str) -> Non
     assert urls(window) == ["http://a.test/"]
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("javascript:1", "javascript: addresses cannot be opened"),
+        ("DATA:1/x", "DATA: addresses cannot be opened"),
+        ("http://a.test:99999", "is no address"),
+        ("a.test:99999/x", "is no address"),
+        ("http://a%/", "that is no address"),
+    ],
+)
+def test_an_address_that_cannot_be_is_told_as_what_it_is(open_pages, url: str, said: str) -> None:
+    with pytest.raises(ToolFailed, match=said):
+        open_pages({"/": "Home"}).navigate(url)
+
+
+def test_a_host_may_be_written_with_its_port_alone(open_pages) -> None:
+    window = open_pages({"/": "Home", "/x": "X"})
+    for url, opened in {"a.test:8080/x": ":8080/x", "a.test:8080": ":8080/", "a.test:8080?y=1": ":8080/?y=1"}.items():
+        window.navigate(url)
+        assert urls(window) == [f"http://a.test{opened}"]
+
+
 def test_redirects_without_end_are_told(open_pages) -> None:
     window = open_pages({"/": "Home", "/a": "x"}, start="")
     window.gateway._visits["a.test"].site.pages["/a"] = redirect_to("/a")
@@ -263,6 +285,24 @@ def test_a_browser_that_is_not_there_is_named_with_what_would_help() -> None:
 
 
 @pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"options": None}, "options are None; expected BrowserOptions"),
+        ({"visits": []}, r"visits are \[\]; expected visits by host name"),
+        ({"visits": {"a.test": 5}}, "expected visits by host name"),
+        ({"now": 5}, "now is 5; expected a local time"),
+        ({"now": "2026-13-01"}, "now is '2026-13-01'; expected a local time"),
+        ({"now": "2026-03-10T09:00:00+01:00"}, "without an offset"),
+        ({"seed": "x"}, "seed is 'x'; expected a whole number"),
+        ({"seed": None}, "seed is None; expected a whole number"),
+    ],
+)
+def test_a_window_that_cannot_be_meant_is_refused(wrong: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        open_window(**{"options": BrowserOptions(), "visits": {}, "now": "2026-03-10T09:00:00", "seed": 0, **wrong})
+
+
+@pytest.mark.parametrize(
     ("options", "named"),
     [
         ({"executable": "chromium", "channel": "chrome"}, "give one of them"),
@@ -270,6 +310,13 @@ def test_a_browser_that_is_not_there_is_named_with_what_would_help() -> None:
         ({"channel": 5}, "channel is 5; expected a text"),
         ({"locale": 5}, "locale is 5; expected a text"),
         ({"locale": "en-" + "a" * 50}, "expected a language tag"),
+        ({"locale": "x-1"}, "locale is 'x-1'; expected a language tag"),
+        ({"locale": "english"}, "locale is 'english'; expected a language tag"),
+        ({"locale": "en-1"}, "locale is 'en-1'; expected a language tag"),
+        ({"timeout_s": "x"}, "timeout_s is 'x'; expected a number"),
+        ({"timeout_s": True}, "timeout_s is True; expected a number"),
+        ({"settle_s": None}, "settle_s is None; expected a number"),
+        ({"settle_s": float("nan")}, "settle_s are 10.0, nan; expected up to"),
         ({"timezone": 5}, "timezone is 5; expected a text"),
         ({"timezone": "posix/UTC"}, "no time zone 'posix/UTC'"),
         ({"timezone": "localtime"}, "no time zone 'localtime'"),

@@ -90,6 +90,17 @@ def test_what_the_agent_does_wrong_is_told_and_costs_nothing_but_a_step(env: Web
     assert info["score"] == 1.0
 
 
+@pytest.mark.parametrize("look", [act("find", text="note 1"), act("read_more")])
+def test_whoever_looks_is_told_first_what_the_page_did_meanwhile(env: WebEnv, look: str) -> None:
+    begun(env, 2)
+    assert env._run is not None
+    env._run.session._window.evaluate("void open('/')")
+    (shown, later), _ = played(env, look, act("hover", element_id='button "Add"'))
+    assert shown.startswith("tab 2 was opened and is in front\n")
+    assert "note 1" in shown
+    assert "was opened" not in later
+
+
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "file:///etc/passwd", "chrome://version", "data:text/html,x", ""]
 )
@@ -297,12 +308,15 @@ def test_a_browser_that_is_not_there_is_named_with_a_remedy() -> None:
         WebEnv(task_set=notes_tasks(), executable="/nowhere").reset(seed=0)
 
 
+NOTES = {"sites": ["agent_envs.testing.notes:NOTES"], "start": "http://notes.test/"}
+
+
 def task(**changes: Any) -> TaskSet:
     parts = {
         "id": "x",
         "prompt": "x",
         "kind": "web",
-        "setup": {"sites": ["agent_envs.testing.notes:NOTES"], "start": "http://notes.test/"},
+        "setup": NOTES,
         "secret": {"checks": [{"check": "infeasible"}]},
     }
     return TaskSet.of("mine", [Task(**{**parts, **changes})])
@@ -315,14 +329,19 @@ def task(**changes: Any) -> TaskSet:
         ({"secret": {"checks": [{"check": "rowz"}]}}, "rowz"),
         ({"setup": {}}, "sites"),
         ({"setup": {"sites": ["nowhere:SITE"], "start": "http://x.test/"}}, "nowhere:SITE"),
-        ({"setup": {"sites": ["agent_envs.testing.notes:NOTES"], "start": "http://other.test/"}}, "other.test"),
+        ({"setup": {**NOTES, "start": "http://other.test/"}}, "other.test"),
+        ({"setup": {**NOTES, "start": "http://["}}, r"begins at 'http://\[', .* such as http://notes.test/"),
+        ({"setup": {**NOTES, "start": "http://notes.test:99999/"}}, "99999"),
+        ({"setup": {**NOTES, "start": "ftp://notes.test/"}}, "ftp:"),
+        ({"setup": {**NOTES, "world": {"sed": 1}}}, "has 'sed', which nothing reads"),
+        ({"secret": 5}, "secret of task 'x' is 5; expected a dict"),
+        ({"secret": []}, r"secret of task 'x' is \[\]; expected a dict"),
+        ({"setup": None}, "setup of task 'x' is None; expected a dict"),
     ],
 )
 def test_a_task_that_cannot_be_played_says_why(changes: dict[str, Any], named: str) -> None:
-    env = WebEnv(task_set=task(**changes))
     with pytest.raises(TaskError, match=named):
-        env.reset(seed=0)
-    env.close()
+        WebEnv(task_set=task(**changes)).reset(seed=0)
 
 
 def test_options_survive_json() -> None:

@@ -216,6 +216,11 @@ def test_a_secret_that_nothing_reads_is_named(web_task: Callable[..., Task]) -> 
         checks_of(web_task(ANSWER, anwser="pan"))
 
 
+def test_a_secret_that_is_none_is_named() -> None:
+    with pytest.raises(TaskError, match="secret of task 'x' is 5; expected a dict"):
+        checks_of(Task(id="x", prompt="x", secret=5))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "state", [{"urls": None}, {"urls": "x"}, {"urls": [1]}, {"active": 7}, {"active": "0"}, {"infeasible": 1}]
 )

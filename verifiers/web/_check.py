@@ -93,6 +93,11 @@ class Stage:
             world = msgspec.convert(task.setup.get("world", {}), World)
         except msgspec.ValidationError as cause:
             raise TaskError(f"setup['world'] of task {task.id!r} is no world: {cause}") from cause
+        if unknown := sorted(task.setup.get("world", {}).keys() - World.__dataclass_fields__.keys()):
+            raise TaskError(
+                f"setup['world'] of task {task.id!r} has {unknown[0]!r}, which nothing reads; a world has"
+                f" {', '.join(World.__dataclass_fields__)}"
+            )
         return cls({site.host: site for site in map(find_site, names)}, world, str(task.setup.get("start", "")))
 
     def site(self, host: str) -> Site:
