@@ -334,7 +334,7 @@ def test_a_browser_that_opens_no_window_is_ended(open_pages, monkeypatch: pytest
 def test_a_browser_that_refuses_the_options_of_a_window_keeps_the_others(open_pages) -> None:
     window = open_pages({"/": "Home"}, ready=0)
     with pytest.raises(SandboxUnavailable, match="Invalid locale"):
-        open_pages({"/": "Home"}, ready=0, locale="1-1")
+        open_pages({"/": "Home"}, ready=0, locale="de-1996-1996")
     assert window.navigate("http://a.test/").note == ""
 
 
