@@ -53,14 +53,19 @@ class Task:
 
     def check_plain(self) -> None:
         """Raise `TaskError` where `setup` or `secret` would come back from JSON as something else."""
+        self.check_dicts()
         for name, value in (("setup", self.setup), ("secret", self.secret)):
-            if not isinstance(value, Mapping):
-                raise TaskError(f"{name} of task {self.id!r} is {value!r}; expected a dict of JSON data")
             if value and not _survives_json(value):
                 raise TaskError(
                     f"{name} of task {self.id!r} holds something other than JSON data; use text, numbers, booleans,"
                     " None, lists (not tuples) and dicts with text keys (bytes: as base64 text)"
                 )
+
+    def check_dicts(self) -> None:
+        """Raise `TaskError` where `setup` or `secret` is no dict."""
+        for name, value in (("setup", self.setup), ("secret", self.secret)):
+            if not isinstance(value, Mapping):
+                raise TaskError(f"{name} of task {self.id!r} is {value!r}; expected a dict of JSON data")
 
     def to_json(self) -> str:
         """One line of JSON from which `from_json` makes an equal task."""

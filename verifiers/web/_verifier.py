@@ -64,7 +64,7 @@ def checks_of(task: Task) -> tuple[Check, ...]:
 
     An environment calls it when a task is opened, so that a misspelt column is not found out after the episode.
     """
-    task.check_plain()
+    task.check_dicts()
     items = task.secret.get("checks")
     if not isinstance(items, list) or not items:
         raise TaskError(f"the secret of task {task.id!r} needs 'checks', a list of at least one check")
